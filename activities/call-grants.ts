@@ -20,7 +20,7 @@ export type CallGrantsOptions = {
   readonly db: Database;
   readonly operators: readonly OperatorId[];
   /** By all processes together. */
-  readonly perSecond: number;
+  readonly perSecond: (operator: OperatorId) => number;
   readonly log: Log;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
@@ -58,12 +58,13 @@ function createOperatorGrants(
   operator: OperatorId,
   { db, perSecond, log, nowMs = () => performance.now() }: CallGrantsOptions,
 ): OperatorGrants {
+  const limit = perSecond(operator);
   const waiting: Waiting[] = [];
   let [left, endsAtMs, ahead] = [0, -Infinity, 1];
   let [isRefilling, isRowThere] = [false, false];
 
   async function takeFromRow(use: Use, wanted: number): Promise<{ count: number; endsAtMs: number }> {
-    const ceiling = Math.max(1, Math.floor(perSecond * CEILINGS[use]));
+    const ceiling = Math.max(1, Math.floor(limit * CEILINGS[use]));
     const askedAtMs = nowMs();
     try {
       if (!isRowThere) await ensureGrants(db, operator);
@@ -98,7 +99,7 @@ function createOperatorGrants(
       else if (useOne()) end(first, true);
       else {
         const isUsedUp = nowMs() < endsAtMs;
-        ahead = isUsedUp ? Math.min(2 * ahead, Math.ceil(perSecond * MOST_AHEAD)) : 1;
+        ahead = isUsedUp ? Math.min(2 * ahead, Math.ceil(limit * MOST_AHEAD)) : 1;
         const taken = await takeFromRow(first.use, Math.max(waiting.length, ahead));
         [left, endsAtMs] = [taken.count, taken.endsAtMs];
         if (left === 0) await sleep(TRY_AGAIN_MS);

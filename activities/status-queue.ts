@@ -23,8 +23,8 @@ import { queryOperator } from './status-query.ts';
 export type StatusQueueDeps = PaymentActivityDeps & {
   /** With connections of its own, for claims and their ends. */
   readonly queues: Database;
-  /** Of each operator: at most so many queries by schedule are in flight. */
-  readonly maxInFlight: number;
+  /** At most so many queries by schedule are in flight at an operator. */
+  readonly maxInFlight: (operator: OperatorId) => number;
 };
 
 export type StatusQueue = {
@@ -58,7 +58,7 @@ type QueryContext = StatusQueueDeps & { readonly kinds: PaymentKinds; readonly r
 
 function startOperatorQueue(operator: OperatorId, context: QueryContext): StatusQueue {
   const { queues, grants, clocks, log } = context;
-  const window = createQueryWindow({ max: context.maxInFlight, roundMs: clocks.operatorTimeoutMs });
+  const window = createQueryWindow({ max: context.maxInFlight(operator), roundMs: clocks.operatorTimeoutMs });
   const inFlight = new Set<Promise<void>>();
   let isStopped = false;
   const ends = createBatcher<QueryResult>({

@@ -250,6 +250,8 @@ async function settingsFor(databaseUrl: string, temporal: TemporalServer, option
     MALIPO_SANDBOX_PORT: String(sandboxPort),
     MALIPO_SANDBOX_DECISION_MS: String(options.sandboxDecisionMs),
     MALIPO_MTN_MOMO_BASE_URL: `http://127.0.0.1:${sandboxPort}`,
+    MALIPO_AIRTEL_MONEY_BASE_URL: `http://127.0.0.1:${sandboxPort}`,
+    MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: `http://127.0.0.1:${port}/operators/airtel-money/callbacks`,
     ...options.environment,
   };
 }

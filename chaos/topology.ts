@@ -198,6 +198,7 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
     MALIPO_SANDBOX_DATA_FILE: join(folder, 'sandbox.jsonl'),
     ...SANDBOX_TIMES,
     MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${sandboxPort}`,
+    MALIPO_AIRTEL_MONEY_BASE_URL: `http://${HOST}:${sandboxPort}`,
   };
 }
 

@@ -193,6 +193,7 @@ const MAY_NAME_OPERATORS: readonly string[] = [
   // Registrations.
   'src/server/operators.ts',
   'src/api/routes/payments/operator-callbacks.ts',
+  'src/dev/embedded-start.ts',
   // Texts for people.
   'src/api/pay/operator-instructions.ts',
   'console/src/ui/operator-names.ts',

@@ -90,7 +90,7 @@ function testNumbersGuide(): string {
     PAYOUT_BEHAVIOURS.get(endsIn)?.summary ?? 'paid',
   ]);
   return page('Test numbers', NOTICE, [
-    'With a test key no money moves and no phone rings. The sandbox operator stands in for the mobile-money operator, and **the last three digits of the phone decide how a payment ends**. Put any valid number of your market before them: `256772000` and `006` is `256772000006`, a payer without enough money.',
+    'With a test key no money moves and no phone rings. The sandbox operator stands in for the mobile-money operator, and **the last three digits of the phone decide how a payment ends**. Put any valid number of your market before them: `256772000` (MTN; `256752000` is Airtel) and `006` is `256772000006`, a payer without enough money.',
     markdownTable(['ends in', 'a collection', 'a payout'], [...rows, ['anything else', 'paid', 'paid']]),
     'A paid payment is `succeeded`, a prompt that times out `expired`, any refusal `failed`. `009` is `reconciling` and then `succeeded`, a collection with `late: true`. `010` is `reconciling`, a collection until it expires with the failure `unknown`, a payout for ever. `015` is `succeeded` and then `reversed`.',
     '## Manual decisions',

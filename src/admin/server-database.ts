@@ -38,7 +38,7 @@ export async function withServerDatabase<Needs extends StaffNeeds, Result>(
     needs,
   );
   const { MALIPO_ENVIRONMENT: own, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const { MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target } = settings;
+  const { MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: mtnMomo, MALIPO_AIRTEL_MONEY_COUNTRY: airtelMoney } = settings;
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     poolSize: 1,
@@ -54,7 +54,7 @@ export async function withServerDatabase<Needs extends StaffNeeds, Result>(
       throw new ConfigError(`MALIPO_ENVIRONMENT: is ${own}, and the database is for the ${stamped} environment`);
     }
     const baseUrl = settings.MALIPO_PUBLIC_URL.replace(/\/$/, '');
-    const coverage = target === undefined ? null : coverageOf(target);
+    const coverage = mtnMomo === undefined ? null : coverageOf({ mtnMomo, airtelMoney });
     // The settings that it needs are there: loading them has made sure.
     return await run({ db, baseUrl, attestationKeys, coverage } as ServerFor[Needs]);
   } finally {

@@ -39,6 +39,8 @@ const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: 
   XOF: ['22505', 5],
   GHS: ['23324', 4],
   ZMW: ['26096', 4],
+  KES: ['25473', 4],
+  TZS: ['25578', 4],
 };
 
 /** A random number, unlikely to be in use at the same time. Throws when no operator serves the currency. */

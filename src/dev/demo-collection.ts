@@ -7,12 +7,16 @@ export type DemoCollectionOptions = {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly inboxUrl: string;
+  readonly payer: (typeof DEMO_PAYERS)[number];
   readonly report: (line: string) => void;
   readonly timeoutMs: number;
 };
 
-/** The payer's number. Its last three digits have no row in the sandbox operator's table, so the collection is paid. */
-export const DEMO_PHONE = '256772000100';
+/** A payer of each operator. The last three digits have no row in the sandbox operator's table, so the collections are paid. */
+export const DEMO_PAYERS = [
+  { phone: '256772000100', operator: 'MTN MoMo', reference: 'DEMO-1' },
+  { phone: '256752000100', operator: 'Airtel Money', reference: 'DEMO-2' },
+] as const;
 
 const acceptedSchema = z.object({ id: z.string(), state: z.string() });
 const inboxSchema = z.array(z.object({ verified: z.boolean(), raw_body: z.string() }));
@@ -22,9 +26,9 @@ const CALL_LIMIT_MS = 10_000;
 
 /** Resolves when the receiver has the signed event of the success; rejects after `timeoutMs`. */
 export async function runDemoCollection(options: DemoCollectionOptions): Promise<void> {
-  const { report } = options;
+  const { report, payer } = options;
   const id = await requestCollection(options);
-  report(`collection ${id}: accepted (202); the sandbox operator raises the prompt`);
+  report(`collection ${id}: accepted (202); the sandbox operator raises the prompt of ${payer.operator}`);
   const giveUpAtMs = Date.now() + options.timeoutMs;
   const reported = new Set<string>();
   while (Date.now() < giveUpAtMs) {
@@ -42,12 +46,12 @@ export async function runDemoCollection(options: DemoCollectionOptions): Promise
   throw new Error(`the webhook of its success did not arrive within ${options.timeoutMs / 1000} s`);
 }
 
-async function requestCollection({ baseUrl, apiKey }: DemoCollectionOptions): Promise<string> {
+async function requestCollection({ baseUrl, apiKey, payer }: DemoCollectionOptions): Promise<string> {
   const response = await fetch(`${baseUrl}/v1/api/collections`, {
     method: 'POST',
     signal: AbortSignal.timeout(CALL_LIMIT_MS),
     headers: { authorization: `Bearer ${apiKey}`, 'idempotency-key': randomUUID() },
-    body: new URLSearchParams({ phone: DEMO_PHONE, amount: '5000', reference: 'DEMO-1' }),
+    body: new URLSearchParams({ phone: payer.phone, amount: '5000', reference: payer.reference }),
   });
   const text = await response.text();
   if (response.status !== 202) throw new Error(`it was refused with ${response.status}: ${text}`);

@@ -1,5 +1,5 @@
 // Secrets that the embedded start generates once: the keys that seal and attest, and the sandbox's credentials.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readJsonFile } from './json-file.ts';
 import { writePrivateFile } from '../engines/process/private-file.ts';
@@ -44,5 +44,9 @@ export function freshSecrets(keyName: string): Record<string, string> {
     MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
     MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: randomUUID(),
     MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: randomBytes(16).toString('hex'),
+    MALIPO_AIRTEL_MONEY_COUNTRY: 'UG',
+    MALIPO_AIRTEL_MONEY_CLIENT_ID: randomUUID(),
+    MALIPO_AIRTEL_MONEY_CLIENT_SECRET: randomBytes(16).toString('hex'),
+    MALIPO_AIRTEL_MONEY_PIN: String(randomInt(10_000)).padStart(4, '0'),
   };
 }

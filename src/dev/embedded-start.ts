@@ -8,7 +8,7 @@ import { prepareTemporal } from '../temporal/setup.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import type { SupervisedChild } from '../engines/process/child-process.ts';
 import { prepareDataFolder } from './data-folder.ts';
-import { runDemoCollection } from './demo-collection.ts';
+import { DEMO_PAYERS, runDemoCollection } from './demo-collection.ts';
 import { seedDemoMerchant, type DemoMerchant } from './demo-merchant.ts';
 import { demoSecrets } from './demo-secrets.ts';
 import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
@@ -151,13 +151,13 @@ async function startAll(options: StartOptions): Promise<Started> {
   return { engines, children, restartServer };
 }
 
-/** A courtesy: where it does not come to its end, for example behind a backlog of payments, everything runs all the same. */
+/** One collection on each wire, as a courtesy: where it does not come to its end, for example behind a backlog of payments, everything runs all the same. */
 async function demonstrate(
   addresses: { baseUrl: string; inboxUrl: string; apiKey: string },
   { report, stopping }: StartOptions,
 ): Promise<void> {
   try {
-    await runDemoCollection({ ...addresses, report, timeoutMs: DEMO_LIMIT_MS });
+    for (const payer of DEMO_PAYERS) await runDemoCollection({ ...addresses, payer, report, timeoutMs: DEMO_LIMIT_MS });
   } catch (error) {
     if (stopping.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
@@ -184,6 +184,7 @@ function settingsFor(
     MALIPO_PUBLIC_URL: publicUrl ?? `http://localhost:${ports.http}`,
     MALIPO_CALLBACK_URL: `http://${HOST}:${ports.http}`,
     MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${ports.sandbox}`,
+    MALIPO_AIRTEL_MONEY_BASE_URL: `http://${HOST}:${ports.sandbox}`,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_RATE_LIMIT_PER_SECOND: environment['MALIPO_RATE_LIMIT_PER_SECOND'] ?? '1000',
   };
@@ -251,6 +252,7 @@ function besideServer(
         ...sandboxTimes,
         ...serverSettings,
         MALIPO_SANDBOX_PORT: String(ports.sandbox),
+        MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: `http://${HOST}:${ports.http}/operators/airtel-money/callbacks`,
         MALIPO_SANDBOX_DATA_FILE: join(dataDir, 'sandbox.jsonl'),
       },
       ready: 'message',

@@ -1,6 +1,6 @@
 // What the embedded start leaves for its user: the settings in demo.env, and the summary on the terminal.
 import { dirname } from 'node:path';
-import { DEMO_PHONE } from './demo-collection.ts';
+import { DEMO_PAYERS } from './demo-collection.ts';
 import type { DemoMerchant } from './demo-merchant.ts';
 import { peopleSettings } from './demo-people.ts';
 import type { Engines } from './embedded-engines.ts';
@@ -64,7 +64,7 @@ export function printSummary({ file, namespace, engines, demo, baseUrl, sandboxU
     curl -sS ${baseUrl}/v1/api/collections \\
       -H 'Authorization: Bearer ${demo.apiKey}' \\
       -H "Idempotency-Key: $(date +%s)-$RANDOM" \\
-      -d phone=${DEMO_PHONE} -d amount=5000 -d reference=INV-1
+      -d phone=${DEMO_PAYERS[0].phone} -d amount=5000 -d reference=INV-1
 
   Log in as the maker, or as the approver, whose second factor is in ${file} too:
 

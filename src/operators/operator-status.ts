@@ -3,7 +3,7 @@ import { toDecimalString, type Money } from '../domain/money.ts';
 import type { OperatorStatus } from '../domain/payments/operator-status.ts';
 import type { Paid, Reported, StatusOutcome } from './port.ts';
 
-type Requested = Money & { readonly phone: string };
+type Requested = Money & { readonly phone: string; readonly operatorReceipt?: string | null };
 
 /**
  * Paid with other money than was requested, to the unit, or by another phone, or with money that cannot be read, it is
@@ -12,7 +12,11 @@ type Requested = Money & { readonly phone: string };
 export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): OperatorStatus {
   if (!isAsRequested(outcome, requested)) {
     return 'receipt' in outcome
-      ? { kind: 'paid_otherwise', operatorReceipt: outcome.receipt, reported: 'paid' in outcome ? outcome.paid : null }
+      ? {
+          kind: 'paid_otherwise',
+          operatorReceipt: outcome.receipt,
+          reported: 'paid' in outcome ? (outcome.paid ?? null) : null,
+        }
       : { kind: 'other_payment' };
   }
   switch (outcome.kind) {
@@ -25,8 +29,13 @@ export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): 
       return { kind: 'paid_otherwise', operatorReceipt: outcome.receipt, reported: null };
     case 'succeeded':
       return { kind: 'paid', operatorReceipt: outcome.receipt };
-    case 'returned':
-      return { kind: 'returned', operatorReceipt: outcome.receipt };
+    case 'returned': {
+      // Nothing else proves that it was paid, and a wrong guess would post money that does not exist: a person must find out.
+      const operatorReceipt = outcome.receipt ?? requested.operatorReceipt ?? null;
+      return operatorReceipt === null
+        ? { kind: 'paid_otherwise', operatorReceipt, reported: null }
+        : { kind: 'returned', operatorReceipt };
+    }
     case 'failed':
       return { kind: 'declined', failureCode: outcome.code };
   }

@@ -46,6 +46,9 @@ export type Paid = { readonly amount: string; readonly currency: string };
 /** What else the operator says of a payment; absent what it does not say, or what cannot be read. */
 export type Reported = { readonly phone?: string; readonly money?: Paid };
 
+/** Of what was paid; `paid` is absent where the operator's statuses name no amount. */
+type ReportedPaid = { readonly paid?: Paid } & Pick<Reported, 'phone'>;
+
 /**
  * The outcome of a status query. `unknown`: the operator gave no usable answer about this payment; `not_found`: it never
  * accepted the payment. What names our reference says that it has the payment, whatever else cannot be read of it. The caller must
@@ -53,10 +56,13 @@ export type Reported = { readonly phone?: string; readonly money?: Paid };
  */
 export type StatusOutcome =
   | ({ readonly kind: 'pending' } & Reported)
-  | ({ readonly kind: 'succeeded'; readonly receipt: string; readonly paid: Paid } & Pick<Reported, 'phone'>)
+  | ({ readonly kind: 'succeeded'; readonly receipt: string } & ReportedPaid)
   | ({ readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string } & Reported)
-  /** It was paid, and the operator has returned the money since: a collection reversed, a payout returned. */
-  | ({ readonly kind: 'returned'; readonly receipt: string; readonly paid: Paid } & Pick<Reported, 'phone'>)
+  /**
+   * The operator has returned the money: a collection reversed, a payout returned. Without a receipt it proves that it was paid only
+   * where that is on record.
+   */
+  | ({ readonly kind: 'returned'; readonly receipt: string | null } & ReportedPaid)
   /** It was paid, and perhaps returned; how much, or by which receipt, cannot be read. */
   | { readonly kind: 'paid_unreadable'; readonly receipt: string | null; readonly reason: string }
   /** The operator has it, and its status cannot be read. */

@@ -1,4 +1,6 @@
-// Caches an operator's access token: requested once, shared by all calls, renewed before it expires.
+// Caches what an operator gives for a time, such as an access token: requested once, shared by all calls, renewed before it expires.
+import { z } from 'zod';
+import type { HttpResult } from './http-client.ts';
 
 export type FetchedToken =
   | { readonly kind: 'token'; readonly token: string; readonly lifeSeconds: number }
@@ -51,4 +53,34 @@ export function createTokenCache(
       if (cached?.token === token) cached = null;
     },
   };
+}
+
+/** Sends with a token. One that is refused is replaced once; a second 401 is returned. */
+export async function sendWithToken(
+  tokens: TokenCache,
+  send: (token: string) => Promise<HttpResult>,
+): Promise<HttpResult> {
+  const first = await tokens.get();
+  if (first.kind === 'no_token') return { kind: 'no_response', reason: first.reason };
+  const result = await send(first.token);
+  if (result.kind === 'no_response' || result.status !== 401) return result;
+  tokens.drop(first.token);
+  const second = await tokens.get();
+  if (second.kind === 'no_token') return { kind: 'no_response', reason: second.reason };
+  return send(second.token);
+}
+
+const tokenBody = z.object({
+  // It becomes a header: visible ASCII only, and limited to the length of a header.
+  access_token: z.string().regex(/^[\x21-\x7e]{1,8192}$/),
+  expires_in: z.coerce.number().positive(),
+});
+
+/** The token in the response to a request for one, in the form of OAuth 2. */
+export function readTokenResponse(result: HttpResult): FetchedToken {
+  if (result.kind === 'no_response') return { kind: 'no_token', reason: `no token: ${result.reason}` };
+  if (result.status !== 200) return { kind: 'no_token', reason: `no token: http ${result.status}` };
+  const parsed = tokenBody.safeParse(result.body.kind === 'json' ? result.body.value : null);
+  if (!parsed.success) return { kind: 'no_token', reason: 'no token: answer not understood' };
+  return { kind: 'token', token: parsed.data.access_token, lifeSeconds: parsed.data.expires_in };
 }

@@ -54,6 +54,12 @@ const CUT_OFF: Behaviour = {
   cutsConnection: true,
 };
 
+const CUT_OFF_WITHOUT_CALLBACK: Behaviour = {
+  ...CUT_OFF,
+  summary: 'taken, connection drops, callback dropped, paid',
+  callbacks: 0,
+};
+
 /** Collections, by the last three digits of the payer's phone. With any other digits a collection is paid. */
 export const COLLECTION_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ['001', fails('payer cancels', CANCELLED)],
@@ -76,6 +82,7 @@ export const COLLECTION_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<str
   ['013', fails('forged callback says paid, the operator says cancelled', CANCELLED, { forgedOutcome: PAID })],
   ['014', CUT_OFF],
   ['015', { ...ORDINARY, summary: 'paid, then reversed by the provider after a few seconds', isGivenBack: true }],
+  ['018', CUT_OFF_WITHOUT_CALLBACK],
   ['099', { ...ORDINARY, summary: 'waits for a person at the handset page', decidedAfter: 'never' }],
 ]);
 
@@ -96,6 +103,7 @@ export const PAYOUT_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<string,
   ['013', fails('forged callback says paid, the operator says failed', NOT_PAID_OUT, { forgedOutcome: PAID })],
   ['014', CUT_OFF],
   ['015', { ...ORDINARY, summary: 'paid, then returned by the provider after a few seconds', isGivenBack: true }],
+  ['018', CUT_OFF_WITHOUT_CALLBACK],
   ['099', { ...ORDINARY, summary: 'waits for a person at the operator page', decidedAfter: 'never' }],
 ]);
 

@@ -4,6 +4,7 @@ import type { CallbackSender } from './callback-sender.ts';
 import { createDueWork } from './due-work.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
+import { callbackBody } from './airtel-answers.ts';
 import { decide, giveBack, toWire, type Transaction } from './transaction.ts';
 
 export type Decisions = {
@@ -82,13 +83,22 @@ async function returnMoney(transaction: Transaction, deps: Deps): Promise<void> 
   const isRefunded = store.refundOf(transaction.operatorReference) !== undefined;
   const after = isRefunded ? { ...transaction, dueAtMs: null } : giveBack(transaction, Date.now());
   await store.put(after);
-  if (!isRefunded) await callBack(after, toWire(after), deps);
+  if (!isRefunded) await callBack(after, bodyOf(after), deps);
 }
 
 async function callBackAsDecided(decided: Transaction, deps: Deps): Promise<void> {
   const { forgedOutcome, callbacks } = behaviourOf(decided).behaviour;
-  const body = toWire(forgedOutcome === undefined ? decided : decide(decided, forgedOutcome, Date.now()));
+  const body = bodyOf(forgedOutcome === undefined ? decided : decide(decided, forgedOutcome, Date.now()));
   await Promise.all(Array.from({ length: callbacks }, () => callBack(decided, body, deps)));
+}
+
+const BODIES: Readonly<Record<Transaction['wire'], (transaction: Transaction) => unknown>> = {
+  'mtn-momo': toWire,
+  'airtel-money': callbackBody,
+};
+
+function bodyOf(transaction: Transaction): unknown {
+  return BODIES[transaction.wire](transaction);
 }
 
 async function callBack(

@@ -61,7 +61,7 @@ export function createInspectionRouter({ settings, store, faults }: InspectionDe
 }
 
 const ABOUT =
-  'The sandbox operator: no real money, no real phones. It speaks the wire of MTN MoMo, and the last three digits of the phone decide how a payment ends. Any other number is paid. A refund ends as a payout to the same phone would, but is simply paid where that would be returned or would wait for a person.';
+  'The sandbox operator: no real money, no real phones. It speaks the wires of MTN MoMo and Airtel Money, and the last three digits of the phone decide how a payment ends. Any other number is paid. A refund ends as a payout to the same phone would, but is simply paid where that would be returned or would wait for a person.';
 
 function outcomeTable(): { endsIn: string; collection: string; payout: string }[] {
   return [...COLLECTION_BEHAVIOURS].map(([endsIn, { summary }]) => ({

@@ -83,6 +83,7 @@ function read<B extends Body, T>(
   if (url === undefined) return badRequest('X-Callback-Url is not an http or https address.');
   if (url !== null && settings.callbackHosts?.has(url.hostname) === false) return { refusal: INVALID_CALLBACK_HOST };
   const fields: CommonFields = {
+    wire: 'mtn-momo',
     operatorReference: referenceId.toLowerCase(),
     amount,
     currency,

@@ -109,7 +109,8 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
 
     router.get(`${path}/:referenceId`, authorised, (ctx) => {
       const transaction = store.get(String(ctx.params['referenceId']).toLowerCase());
-      if (transaction?.kind !== kind || transaction.state === 'NOT_ACCEPTED') refuse(ctx, NOT_FOUND);
+      if (transaction?.kind !== kind || transaction.wire !== 'mtn-momo' || transaction.state === 'NOT_ACCEPTED')
+        refuse(ctx, NOT_FOUND);
       else ctx.body = toWire(transaction);
     });
   }

@@ -6,6 +6,15 @@ export type SandboxCredentials = {
   readonly apiKey: string;
 };
 
+export type SandboxAirtel = {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Of the wallet from which payouts are paid. */
+  readonly pin: string;
+  /** Airtel is told it once, in its portal, and not with each request; without it nobody is called back. */
+  readonly callbackUrl?: string;
+};
+
 export type SandboxTimes = {
   /** From accepting a request to its decision. */
   readonly decisionMs: number;
@@ -16,6 +25,7 @@ export type SandboxTimes = {
   /** From a payment's decision to its return by the provider, in the rows with a return. */
   readonly reversalMs: number;
   readonly tokenLifeMs: number;
+  readonly airtelTokenLifeMs: number;
   readonly callbackTimeoutMs: number;
 };
 
@@ -39,6 +49,8 @@ export type SandboxConfig = {
   readonly port: number;
   readonly collection: SandboxCredentials;
   readonly disbursement: SandboxCredentials;
+  /** Without it, there is no API of Airtel. */
+  readonly airtel?: SandboxAirtel;
   /** The required value of X-Target-Environment. */
   readonly targetEnvironment: string;
   /** The first is the currency of the account. */
@@ -58,7 +70,10 @@ export type SandboxConfig = {
   readonly onError?: (error: unknown) => void;
 };
 
-export type SandboxSettings = Required<Omit<SandboxConfig, 'dataFile' | 'callbackHosts' | 'times' | 'limits'>> & {
+export type SandboxSettings = Required<
+  Omit<SandboxConfig, 'airtel' | 'dataFile' | 'callbackHosts' | 'times' | 'limits'>
+> & {
+  readonly airtel: SandboxAirtel | null;
   readonly dataFile: string | null;
   readonly callbackHosts: ReadonlySet<string> | null;
   readonly times: SandboxTimes;
@@ -75,6 +90,7 @@ const DEFAULT_TIMES: SandboxTimes = {
   undecidedMs: 6 * MINUTE_MS,
   reversalMs: 3000,
   tokenLifeMs: 60 * MINUTE_MS,
+  airtelTokenLifeMs: 3 * MINUTE_MS,
   callbackTimeoutMs: 5000,
 };
 
@@ -102,6 +118,7 @@ export function withDefaults(config: SandboxConfig): SandboxSettings {
     callbackMethod: 'POST',
     onError: () => undefined,
     ...config,
+    airtel: config.airtel ?? null,
     dataFile: config.dataFile ?? null,
     callbackHosts: config.callbackHosts === undefined ? null : new Set(config.callbackHosts),
     times: { ...DEFAULT_TIMES, ...config.times },

@@ -6,6 +6,7 @@ import { createCallbackSender } from './callback-sender.ts';
 import { createDecisions } from './decisions.ts';
 import { createFaultSwitches } from './fault-switches.ts';
 import { createInspectionRouter } from './inspection-routes.ts';
+import { createAirtelRouter } from './airtel-routes.ts';
 import { createMtnRouter } from './mtn-routes.ts';
 import { createPaymentIntake } from './payment-intake.ts';
 import { createPersonRouter } from './person-routes.ts';
@@ -86,6 +87,10 @@ function assemble(settings: SandboxSettings, store: TransactionStore) {
     }
   });
   app.use(createMtnRouter({ settings, store, intake, faults: faults.middleware }).routes());
+  const { airtel } = settings;
+  if (airtel !== null) {
+    app.use(createAirtelRouter({ settings, airtel, store, intake, faults: faults.middleware }).routes());
+  }
   app.use(createPersonRouter({ settings, store, decisions }).routes());
   app.use(createInspectionRouter({ settings, store, faults }).routes());
   return { app, callbacks, decisions, faults };

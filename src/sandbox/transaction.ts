@@ -7,6 +7,8 @@ const reason = z.object({ code: z.string(), message: z.string() });
 /** Also the format of journal lines, checked on reading: names stay, and new fields have a default. */
 export const transactionSchema = z.object({
   kind: z.enum(['collection', 'payout', 'refund']).default('collection'),
+  /** The API by which it came. */
+  wire: z.enum(['mtn-momo', 'airtel-money']).default('mtn-momo'),
   operatorReference: z.string(),
   /** Refunds only: the collection. */
   originalReference: z.string().nullable().default(null),
@@ -46,6 +48,7 @@ export type Transaction = Readonly<z.infer<typeof transactionSchema>>;
 export type SandboxRequest = Pick<
   Transaction,
   | 'kind'
+  | 'wire'
   | 'operatorReference'
   | 'originalReference'
   | 'phone'
@@ -73,7 +76,7 @@ export function giveBack(transaction: Transaction, atMs: number): Transaction {
   return { ...decide(transaction, GIVEN_BACK, atMs), decidedAtMs, givenBackAtMs: atMs };
 }
 
-/** The body of a status response and of a callback. Fields without a value are left out, as MTN does. */
+/** The body of a status response and of a callback of MTN. Fields without a value are left out, as MTN does. */
 export function toWire(transaction: Transaction): Record<string, unknown> {
   const { kind, amount, currency, externalId, phone, payerMessage, payeeNote, state } = transaction;
   const { financialTransactionId, givenBackAtMs } = transaction;

@@ -20,12 +20,19 @@ import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter } from '../dispatcher/work-starter.ts';
-import { coverageOf, OPERATOR_IDS, withAmountChanges } from '../domain/payments/operator-catalogue.ts';
+import {
+  coverageOf,
+  OPERATOR_IDS,
+  reachedOperators,
+  withAmountChanges,
+  type OperatorId,
+} from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
+import { reachIn } from '../settings/operators.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { checkDatabase } from './check-database.ts';
-import { closeOperators, createOperators, type Operators } from './operators.ts';
+import { callLimits, closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
 import { createPaymentTelemetry } from './telemetry/payment-telemetry.ts';
@@ -149,7 +156,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
     log,
   });
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
-  const reached = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
+  const reached = coverageOf(reachIn(settings), settings.MALIPO_OPERATOR_PREFIXES);
   const coverage = withAmountChanges(reached, settings.MALIPO_OPERATOR_AMOUNTS);
   const payments = { db, environment, clocks, coverage, releases };
   const observers = { metrics, traces, telemetry };
@@ -224,8 +231,9 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   const { settings, clocks } = config;
   const operators = createOperators(config, parts.metrics.operatorCalled);
   const payments = paymentDeps(parts, operators);
+  const limits = callLimits(config);
   // Half of the connections are left to sends, and to queries after callbacks.
-  const maxInFlight = Math.ceil(settings.MALIPO_MTN_MOMO_CONNECTIONS / 2);
+  const maxInFlight = (operator: OperatorId) => Math.ceil(limits[operator].connections / 2);
   const statusQueue = startStatusQueue({ ...payments, queues: parts.queues, maxInFlight });
   let isStopped = false;
   const accounts = keepTrying({
@@ -244,7 +252,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
       shutdownGraceMs: clocks.operatorTimeoutMs + clocks.deliveryTimeoutMs,
       stickyTimeoutMs: clocks.workflowTaskTimeoutMs,
       activities: createActivities(parts, payments),
-      operators: OPERATOR_IDS,
+      operators: reachedOperators(parts.payments.coverage),
       maxDeliveriesInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
       sinks: traceSinks(traces),
       log,
@@ -269,10 +277,11 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
 
 function paymentDeps(parts: Parts, operators: Operators): PaymentActivityDeps {
   const { config, db, queues, payments, telemetry, log } = parts;
+  const limits = callLimits(config);
   const grants = createCallGrants({
     db: queues,
     operators: OPERATOR_IDS,
-    perSecond: config.settings.MALIPO_MTN_MOMO_CALLS_PER_SECOND,
+    perSecond: (operator) => limits[operator].perSecond,
     log,
   });
   const { clocks } = config;

@@ -1,7 +1,9 @@
 // The operators of a server: their adapters, which a worker alone has, and what their callbacks name.
 import type { Config } from '../settings/config.ts';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
+import { airtelMarket, type OperatorId } from '../domain/payments/operator-catalogue.ts';
+import { createAirtelMoney, parseAirtelCallback } from '../operators/airtel-money/airtel-money.ts';
 import { createMtnMomo, parseMtnCallback } from '../operators/mtn-momo/mtn-momo.ts';
+import { absentOperator } from '../operators/absent-operator.ts';
 import type { Operator } from '../operators/port.ts';
 import { callbackToken } from '../security/callback-token.ts';
 import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts';
@@ -9,29 +11,63 @@ import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts
 export type Operators = Readonly<Record<OperatorId, Operator>>;
 
 /** The reference in a callback of each operator, or null when it has none. It takes no credentials. */
-export const PARSE_CALLBACK: Readonly<Record<OperatorId, Operator['parseCallback']>> = { 'mtn-momo': parseMtnCallback };
+export const PARSE_CALLBACK: Readonly<Record<OperatorId, Operator['parseCallback']>> = {
+  'mtn-momo': parseMtnCallback,
+  'airtel-money': parseAirtelCallback,
+};
 
-/** Throws where a credential is missing, which no configuration with the role `worker` lacks. */
-export function createOperators(
-  { settings, mtnMomo, clocks }: Config,
-  onCalled: (call: MeasuredCall) => void,
-): Operators {
-  if (mtnMomo === null) throw new Error('a worker was started without the credentials of the operator');
-  const { collection, disbursement } = mtnMomo;
+/** Throws where a credential of MTN is missing, which no configuration with the role `worker` lacks. */
+export function createOperators(config: Config, onCalled: (call: MeasuredCall) => void): Operators {
+  return {
+    'mtn-momo': measuredOperator(mtnMomo(config), onCalled),
+    'airtel-money': measuredOperator(airtelMoney(config), onCalled),
+  };
+}
+
+function mtnMomo({ settings, mtnMomo: credentials, clocks }: Config): Operator {
+  if (credentials === null) throw new Error('a worker was started without the credentials of the operator');
   const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const callbackHost = (settings.MALIPO_CALLBACK_URL ?? settings.MALIPO_PUBLIC_URL).replace(/\/$/, '');
-  const mtn = createMtnMomo({
+  return createMtnMomo({
     baseUrl: settings.MALIPO_MTN_MOMO_BASE_URL,
     targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
     callbackUrl: (reference) =>
       `${callbackHost}/operators/mtn-momo/callbacks/${callbackToken('mtn-momo', reference, attestationKeys)}`,
-    collection: revealed(collection),
-    disbursement: revealed(disbursement),
+    collection: revealed(credentials.collection),
+    disbursement: revealed(credentials.disbursement),
     requestTimeoutMs: clocks.operatorTimeoutMs,
     connections: settings.MALIPO_MTN_MOMO_CONNECTIONS,
   });
-  return { 'mtn-momo': measuredOperator(mtn, onCalled) };
 }
+
+// A deployment without Airtel may still have payments there, from when it had it.
+function airtelMoney({ settings, airtelMoney: account, clocks }: Config): Operator {
+  if (account === null) return absentOperator('airtel-money', parseAirtelCallback);
+  return createAirtelMoney({
+    baseUrl: account.baseUrl,
+    credentials: { clientId: account.clientId, clientSecret: account.clientSecret.reveal() },
+    pin: account.pin.reveal(),
+    market: airtelMarket(account.country),
+    requestTimeoutMs: clocks.operatorTimeoutMs,
+    connections: settings.MALIPO_AIRTEL_MONEY_CONNECTIONS,
+  });
+}
+
+/** How many connections to each operator a process may have, and how many calls a second all of them together may make. */
+export function callLimits({ settings }: Config): Readonly<Record<OperatorId, CallLimits>> {
+  return {
+    'mtn-momo': {
+      connections: settings.MALIPO_MTN_MOMO_CONNECTIONS,
+      perSecond: settings.MALIPO_MTN_MOMO_CALLS_PER_SECOND,
+    },
+    'airtel-money': {
+      connections: settings.MALIPO_AIRTEL_MONEY_CONNECTIONS,
+      perSecond: settings.MALIPO_AIRTEL_MONEY_CALLS_PER_SECOND,
+    },
+  };
+}
+
+type CallLimits = { readonly connections: number; readonly perSecond: number };
 
 export async function closeOperators(operators: Operators): Promise<void> {
   await Promise.all(Object.values(operators).map((operator) => operator.close()));

@@ -3,6 +3,18 @@ import { z } from 'zod';
 import { loadClocks } from './clocks.ts';
 import type { Clocks } from '../domain/clocks.ts';
 import { MTN_TARGET_ENVIRONMENTS } from '../domain/payments/operator-catalogue.ts';
+import {
+  AIRTEL_CREDENTIALS,
+  AIRTEL_SANDBOX_SETTINGS,
+  AIRTEL_SETTINGS,
+  airtelAccountIn,
+  findIncompleteAirtel,
+  MTN_CREDENTIALS,
+  mtnAccountIn,
+  OPTIONAL_MTN_CREDENTIALS,
+  type AirtelAccount,
+  type MtnAccount,
+} from './operators.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
 import {
   count,
@@ -15,8 +27,8 @@ import {
   operatorPrefixes,
   port,
   secret,
+  walletPin,
   webAddress,
-  type Secret,
 } from './values.ts';
 import { traceExportOf, traceSettings, type TraceExport } from './traces.ts';
 import { findContradictions, findOpenDatabase } from './unsafe.ts';
@@ -33,16 +45,6 @@ const roles = z
   .string()
   .transform((text) => text.split(',').map((role) => role.trim()))
   .pipe(z.array(z.enum(ROLES)).min(1));
-
-/** Each of MTN's products has its own credentials; a worker needs both. */
-const MTN_CREDENTIALS = {
-  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: secret,
-  MALIPO_MTN_MOMO_COLLECTION_API_USER: z.string().min(1),
-  MALIPO_MTN_MOMO_COLLECTION_API_KEY: secret,
-  MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: secret,
-  MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: z.string().min(1),
-  MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: secret,
-};
 
 const SETTINGS = z.object({
   MALIPO_ENVIRONMENT: z.enum(['test', 'live']).default('test'),
@@ -112,19 +114,20 @@ const SETTINGS = z.object({
   MALIPO_OPERATOR_PREFIXES: operatorPrefixes.optional(),
   MALIPO_OPERATOR_AMOUNTS: operatorAmounts.optional(),
   // A worker's, which alone calls the operator: `findMissingCredentials`.
-  ...z.object(MTN_CREDENTIALS).partial().shape,
+  ...OPTIONAL_MTN_CREDENTIALS.shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
   MALIPO_MTN_MOMO_CALLS_PER_SECOND: count.default(100),
+  ...AIRTEL_SETTINGS,
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
   ...traceSettings,
 });
 
-type MtnCredentials = Readonly<{ subscriptionKey: Secret; apiUser: string; apiKey: Secret }>;
-
 export type Config = Readonly<{
   settings: Readonly<z.infer<typeof SETTINGS>>;
   /** Null where one is not set, which is no process with the role `worker`. */
-  mtnMomo: Readonly<{ collection: MtnCredentials; disbursement: MtnCredentials }> | null;
+  mtnMomo: MtnAccount | null;
+  /** Null where Airtel is not set up, or this is no process with the role `worker`. */
+  airtelMoney: AirtelAccount | null;
   temporalNamespace: string;
   traceExport: TraceExport | null;
   clocks: Clocks;
@@ -142,6 +145,7 @@ const SANDBOX_SETTINGS = z.object({
   MALIPO_SANDBOX_TRANSACTIONS: count.default(50_000),
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
   ...MTN_CREDENTIALS,
+  ...AIRTEL_SANDBOX_SETTINGS,
 });
 
 export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
@@ -178,7 +182,10 @@ const STAFF_SETTINGS = SETTINGS.pick({
   MALIPO_DATABASE_TIMEOUT_MS: true,
 });
 const ATTESTING_STAFF_SETTINGS = STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_ATTESTATION_KEYS: true }).shape);
-const OPERATOR_SETTINGS = SETTINGS.pick({ MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true });
+const OPERATOR_SETTINGS = SETTINGS.pick({
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true,
+  MALIPO_AIRTEL_MONEY_COUNTRY: true,
+});
 const STAFF_SETTINGS_FOR = {
   database: STAFF_SETTINGS,
   'database and keys': ATTESTING_STAFF_SETTINGS,
@@ -254,7 +261,8 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   const settings = Object.freeze(parsed.data);
   return Object.freeze({
     settings,
-    mtnMomo: credentialsIn(settings),
+    mtnMomo: mtnAccountIn(settings),
+    airtelMoney: airtelAccountIn(settings),
     temporalNamespace: settings.MALIPO_TEMPORAL_NAMESPACE ?? `malipo-${settings.MALIPO_ENVIRONMENT}`,
     traceExport: traceExportOf(settings),
     clocks: Object.freeze(clocks),
@@ -279,36 +287,22 @@ function findRenamed(present: Environment): string[] {
 // So the processes that anybody can reach need not hold what moves money at the operator.
 function findMissingCredentials(present: Environment): string[] {
   const chosen = roles.safeParse(present['MALIPO_ROLES'] ?? ROLES.join());
-  if (!chosen.success || !chosen.data.includes('worker')) return [];
-  const missing = Object.keys(MTN_CREDENTIALS).filter((name) => present[name] === undefined);
-  return missing.map((name) => `${name}: ${NEEDED_BY_WORKERS}`);
+  const isWorker = chosen.success && chosen.data.includes('worker');
+  const needed = isWorker ? Object.keys(MTN_CREDENTIALS) : [];
+  const missing = needed.filter((name) => present[name] === undefined).map((name) => `${name}: ${NEEDED_BY_WORKERS}`);
+  return [...missing, ...findIncompleteAirtel(present, isWorker)];
 }
 
 /** The environment as a process without the role `worker` may have it. */
 export function withoutOperatorCredentials(environment: Environment): Environment {
-  const names = Object.keys(MTN_CREDENTIALS).flatMap((name) => [name, fileSetting(name)]);
+  const credentials = { ...MTN_CREDENTIALS, ...AIRTEL_CREDENTIALS };
+  const names = Object.keys(credentials).flatMap((name) => [name, fileSetting(name)]);
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
 }
 
-function credentialsIn(settings: Config['settings']): Config['mtnMomo'] {
-  const collection = credentials(
-    settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY,
-    settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,
-    settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY,
-  );
-  const disbursement = credentials(
-    settings.MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY,
-    settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_USER,
-    settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY,
-  );
-  return collection && disbursement && { collection, disbursement };
-}
-
-function credentials(subscriptionKey?: Secret, apiUser?: string, apiKey?: Secret): MtnCredentials | null {
-  return subscriptionKey && apiUser !== undefined && apiKey ? { subscriptionKey, apiUser, apiKey } : null;
-}
-
 const NEEDED_BY_WORKERS = 'required with the role worker';
+
+const NO_AIRTEL = 'no phone is led to Airtel Money';
 
 /** What applies when a setting without a default is not set. */
 const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
@@ -317,6 +311,8 @@ const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   MALIPO_OPERATOR_PREFIXES: 'those of the catalogue',
   MALIPO_OPERATOR_AMOUNTS: 'those of the catalogue',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
+  MALIPO_AIRTEL_MONEY_BASE_URL: NO_AIRTEL,
+  MALIPO_AIRTEL_MONEY_COUNTRY: NO_AIRTEL,
 };
 
 const SHAPES = {
@@ -350,7 +346,7 @@ function withoutEmpty(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-const HIDDEN: ReadonlySet<unknown> = new Set([secret, databaseUrl, keyRing]);
+const HIDDEN: ReadonlySet<unknown> = new Set([secret, walletPin, databaseUrl, keyRing]);
 
 function secretNames(shape: z.ZodRawShape): string[] {
   return Object.entries(shape).flatMap(([name, schema]) =>

@@ -36,6 +36,8 @@ export const secret = z
   .string()
   .min(1)
   .transform((text) => new Secret(text));
+/** Of a mobile-money wallet. */
+export const walletPin = secret.refine((text) => /^[0-9]{4}$/.test(text.reveal()), { error: 'must be four digits' });
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
 export const webAddress = z
   .string()

@@ -105,7 +105,7 @@ describe('a day’s work in the console', function () {
     for (let i = 1; i <= 200; i++) lines.push(`256772${String(i).padStart(3, '0')}000,${1000 + i},FILE-${i},Salary`);
     const wrong: readonly (readonly [row: number, line: string])[] = [
       [11, '077200010,1000,FILE-10,a digit short'],
-      [21, '256752000100,1000,FILE-20,another operator'],
+      [21, '256712000100,1000,FILE-20,another operator'],
       [31, '256772000100,10.5,FILE-30,a fraction'],
       [41, '256772000100,99999999,FILE-40,too much'],
       [51, lines[49]!],

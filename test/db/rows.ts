@@ -140,7 +140,7 @@ export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentCo
     db,
     environment: 'test',
     clocks: { ...TEST_CLOCKS, ...clocks },
-    coverage: coverageOf('sandbox'),
+    coverage: coverageOf({ mtnMomo: 'sandbox' }),
     releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
   };
 }

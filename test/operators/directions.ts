@@ -1,7 +1,9 @@
 // The three kinds of payment through the operator port, behind one type, so that one suite can test each.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { FailureCode } from '../../src/domain/payments/failure.ts';
 import type { Money } from '../../src/domain/money.ts';
+import { OPERATORS, type OperatorId } from '../../src/domain/payments/operator-catalogue.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-harness.ts';
 
@@ -19,6 +21,16 @@ export type AdapterHarness = {
   readonly undecidedMs: number;
   readonly promptExpiryMs: number;
   stop(): Promise<void>;
+};
+
+/** What an operator says otherwise than MTN, or not at all. */
+export type Dialect = {
+  /** Of rows, by the kind of payment. */
+  readonly outcomes: Partial<Record<Direction['name'], Readonly<Record<string, FailureCode>>>>;
+  /** Whether its statuses name the money. */
+  readonly namesMoney: boolean;
+  /** Whether its statuses name the receipt of a payment whose money was returned. */
+  readonly namesReturned: boolean;
 };
 
 type Send = (operatorReference: string) => Promise<SendOutcome>;
@@ -59,7 +71,12 @@ const refund: Direction = {
   status: (operator, operatorReference) => operator.getRefundStatus(operatorReference),
 };
 
-export const DIRECTIONS = [collection, payout, refund] as const;
+const DIRECTIONS = [collection, payout, refund] as const;
+
+/** Those that the operator offers. */
+export function directionsOf(operator: OperatorId): readonly [Direction, ...Direction[]] {
+  return OPERATORS[operator].canRefund ? DIRECTIONS : [collection, payout];
+}
 
 /** Makes a paid collection from a phone of this row; returns its reference. */
 export async function collected(harness: AdapterHarness, row: string): Promise<string> {

@@ -45,6 +45,7 @@ const IN_BOTH_COLUMNS: Expected[] = [
   { ...ORDINARY, row: '012' },
   { ...ORDINARY, row: '014' },
   { row: '015', status: 'FAILED', reason: 'TRANSACTION_REVERSED', called: ['SUCCESSFUL', 'FAILED'] },
+  { ...ORDINARY, row: '018', called: [] },
   { row: '099', status: 'PENDING', called: [] },
   ORDINARY,
 ];

@@ -16,6 +16,7 @@ export const DISBURSEMENT_CREDENTIALS = {
   apiUser: randomUUID(),
   apiKey: 'test-disbursement-key',
 };
+export const AIRTEL = { clientId: randomUUID(), clientSecret: 'test-airtel-secret', pin: '2580' };
 export const TARGET_ENVIRONMENT = 'mtntest';
 
 export const SHORT_TIMES = {
@@ -195,6 +196,24 @@ export function wireClient(sandbox: { readonly url: string }): WireClient {
       return ((await response.body.json()) as Record<string, unknown>[])[0];
     },
   };
+}
+
+/** The operator's own counts of a payment: requests, and how often one raised a prompt or was accepted as a transfer. */
+export async function countsOf(client: Pick<WireClient, 'seen'>, reference: string) {
+  const { requestsReceived = 0, promptsRaised = 0, transfersTaken = 0 } = (await client.seen(reference)) ?? {};
+  return {
+    requestsReceived: Number(requestsReceived),
+    timesAccepted: Number(promptsRaised) + Number(transfersTaken),
+  };
+}
+
+export async function setFaults(sandbox: { readonly url: string }, faults: Record<string, unknown>): Promise<void> {
+  const response = await request(`${sandbox.url}/sandbox/faults`, {
+    method: 'PUT',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(faults),
+  });
+  await response.body.dump();
 }
 
 /** A valid request-to-pay body with `changes`. */

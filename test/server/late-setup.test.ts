@@ -46,8 +46,13 @@ describe('a server with a new operator and existing merchants', () => {
     const { rows } = await testEnv.db.pool.query<{ id: string }>(
       "SELECT id FROM ledger_accounts WHERE kind = 'operator' ORDER BY id",
     );
-    const currencies = ['GHS', 'RWF', 'UGX', 'XAF', 'XOF', 'ZMW'];
-    const accounts = currencies.map((currency) => `operator/mtn-momo/${currency}`);
+    const currencies = {
+      'airtel-money': ['KES', 'RWF', 'TZS', 'UGX', 'ZMW'],
+      'mtn-momo': ['GHS', 'RWF', 'UGX', 'XAF', 'XOF', 'ZMW'],
+    };
+    const accounts = Object.entries(currencies).flatMap(([operator, all]) =>
+      all.map((currency) => `operator/${operator}/${currency}`),
+    );
     assert.deepEqual(valuesOf(rows, 'id'), accounts);
   });
 });

@@ -77,7 +77,9 @@ describe('a server with a process for each role', () => {
     const { roles } = await start(first);
     assert.deepEqual(roles.map(({ role }) => role).sort(), ['api', 'dispatcher', 'worker']);
     for (const { role, environment } of roles) {
-      assert.equal(environment.includes('MALIPO_MTN_MOMO_COLLECTION_API_KEY='), role === 'worker', role);
+      for (const name of ['MALIPO_MTN_MOMO_COLLECTION_API_KEY', 'MALIPO_AIRTEL_MONEY_PIN']) {
+        assert.equal(environment.includes(`${name}=`), role === 'worker', `${role} ${name}`);
+      }
     }
     await assertPays();
     for (const [index, role] of ['api', 'worker', 'dispatcher'].entries()) {

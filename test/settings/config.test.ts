@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { clockSetting } from '../../src/settings/clocks.ts';
-import { ConfigError, loadConfig, loadSandboxSettings } from '../../src/settings/config.ts';
+import { ConfigError, loadConfig, loadSandboxSettings, secretFileSettings } from '../../src/settings/config.ts';
+import { reachIn } from '../../src/settings/operators.ts';
 import { Secret } from '../../src/settings/values.ts';
 import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
+import { coverageOf } from '../../src/domain/payments/operator-catalogue.ts';
 import { RETAINED_TABLES, RETENTION } from '../../src/domain/retention.ts';
-import { ATTESTATION_KEY, LIVE, problemsOf, SECRET_KEY, SECRETS, SOUND } from './sound-settings.ts';
+import { AIRTEL, ATTESTATION_KEY, LIVE, problemsOf, SECRET_KEY, SECRETS, SOUND } from './sound-settings.ts';
 import { valuesOf } from '../support/values-of.ts';
 
 describe('the configuration', () => {
@@ -247,6 +249,43 @@ describe('the connection to an engine', () => {
       ['MALIPO_TEMPORAL_API_KEY', 'key'],
     ] as const)
       assert.deepEqual(problemsOf({ ...SOUND, [name]: value }), [name]);
+  });
+});
+
+describe('the settings of Airtel Money', () => {
+  it('may all be absent, and nothing is led there then', () => {
+    const config = loadConfig(SOUND);
+    assert.equal(config.airtelMoney, null);
+    assert.deepEqual(coverageOf(reachIn(config.settings))['airtel-money'], []);
+    const { airtelMoney, settings } = loadConfig({ ...SOUND, ...AIRTEL });
+    assert.equal(airtelMoney?.pin.reveal(), '2580');
+    assert.equal(coverageOf(reachIn(settings))['airtel-money'].length, 1);
+  });
+
+  it('are set whole by a worker, and by the other roles without what calls the operator', () => {
+    for (const name of Object.keys(AIRTEL)) {
+      assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, [name]: '' }), [name]);
+    }
+    const { MALIPO_AIRTEL_MONEY_BASE_URL: url, MALIPO_AIRTEL_MONEY_COUNTRY: country } = AIRTEL;
+    const api = { ...SOUND, MALIPO_ROLES: 'api', MALIPO_AIRTEL_MONEY_BASE_URL: url };
+    assert.deepEqual(problemsOf({ ...api, MALIPO_AIRTEL_MONEY_COUNTRY: country }), []);
+    assert.deepEqual(problemsOf(api), ['MALIPO_AIRTEL_MONEY_COUNTRY']);
+  });
+
+  it('have a country with Airtel and a PIN of four digits, which no message shows', () => {
+    assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, MALIPO_AIRTEL_MONEY_COUNTRY: 'CM' }), [
+      'MALIPO_AIRTEL_MONEY_COUNTRY',
+    ]);
+    for (const pin of ['12345', '123', 'abcd']) {
+      const environment = { ...SOUND, ...AIRTEL, MALIPO_AIRTEL_MONEY_PIN: pin };
+      assert.deepEqual(problemsOf(environment), ['MALIPO_AIRTEL_MONEY_PIN']);
+      assert.throws(
+        () => loadConfig(environment),
+        (error: Error) => !error.message.includes(pin),
+      );
+    }
+    assert.ok(secretFileSettings().includes('MALIPO_AIRTEL_MONEY_PIN_FILE'));
+    assert.ok(!JSON.stringify(loadConfig({ ...SOUND, ...AIRTEL })).includes('2580'));
   });
 });
 

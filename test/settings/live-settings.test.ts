@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { clockSetting } from '../../src/settings/clocks.ts';
 import { loadAccountsSettings, loadConfig, loadMigrateSettings } from '../../src/settings/config.ts';
 import { LEAST_LIVE_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
-import { LIVE, problemsOf, SOUND } from './sound-settings.ts';
+import { AIRTEL, LIVE, problemsOf, SOUND } from './sound-settings.ts';
 
 describe('the live environment', () => {
   it('has its own Temporal namespace', () => {
@@ -25,6 +25,16 @@ describe('the live environment', () => {
     for (const name of names) {
       assert.deepEqual(problemsOf({ ...LIVE, [name]: careless[name as keyof typeof careless] }), [name]);
     }
+  });
+
+  it('is kept apart from the test environment at Airtel, whose systems have hosts of their own', () => {
+    const name = 'MALIPO_AIRTEL_MONEY_BASE_URL';
+    const [real, test] = ['https://openapi.airtel.africa', 'https://openapiuat.airtel.africa'];
+    assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, [name]: test }), []);
+    assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, [name]: real }), [name]);
+    assert.deepEqual(problemsOf({ ...LIVE, ...AIRTEL, [name]: real }), []);
+    assert.deepEqual(problemsOf({ ...LIVE, ...AIRTEL, [name]: test }), [name]);
+    assert.deepEqual(problemsOf({ ...LIVE, ...AIRTEL, [name]: real.replace('https', 'http') }), [name]);
   });
 
   const open: (readonly [what: string, name: string, values: readonly string[]])[] = [

@@ -21,6 +21,13 @@ export const SOUND: Readonly<Record<string, string>> = {
   MALIPO_MTN_MOMO_COLLECTION_API_USER: 'user',
   MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: 'user',
 };
+export const AIRTEL = {
+  MALIPO_AIRTEL_MONEY_BASE_URL: 'https://operator.example',
+  MALIPO_AIRTEL_MONEY_COUNTRY: 'UG',
+  MALIPO_AIRTEL_MONEY_CLIENT_ID: 'client',
+  MALIPO_AIRTEL_MONEY_CLIENT_SECRET: 'airtel-secret',
+  MALIPO_AIRTEL_MONEY_PIN: '2580',
+};
 export const LIVE = {
   ...SOUND,
   MALIPO_ENVIRONMENT: 'live',

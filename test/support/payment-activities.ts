@@ -48,7 +48,7 @@ const IS_DUE = `SELECT FROM work WHERE task = 'status_query' AND coalesce(claime
 /** Makes the status queries that are due, until none is. */
 export async function queryWhatIsDue(db: Database, deps: object): Promise<void> {
   while ((await db.pool.query(IS_DUE)).rowCount === 1) {
-    const given = { db, queues: db, grants: ALL_GRANTED, maxInFlight: 10, ...deps };
+    const given = { db, queues: db, grants: ALL_GRANTED, maxInFlight: () => 10, ...deps };
     await startStatusQueue(given as unknown as Parameters<typeof startStatusQueue>[0]).stop();
   }
 }

@@ -107,12 +107,15 @@ const FAST_SANDBOX: Partial<SandboxTimes> = {
 
 const COLLECTION_CREDENTIALS = { subscriptionKey: 'subscription', apiUser: randomUUID(), apiKey: 'operator-key' };
 const DISBURSEMENT_CREDENTIALS = { subscriptionKey: 'outgoing', apiUser: randomUUID(), apiKey: 'outgoing-key' };
+const AIRTEL = { clientId: randomUUID(), clientSecret: 'airtel-secret', pin: '4711' };
 
 export async function startTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
   const sdkMetrics = await prepareRuntime();
   const database = options.database ?? (await createTestDatabase());
+  const port = await freePort();
   const sandbox = await startSandbox({
     port: 0,
+    airtel: { ...AIRTEL, callbackUrl: `http://127.0.0.1:${port}/operators/airtel-money/callbacks` },
     targetEnvironment: 'sandbox',
     collection: COLLECTION_CREDENTIALS,
     disbursement: DISBURSEMENT_CREDENTIALS,
@@ -120,7 +123,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     responseHeaders: securityHeaders('http://127.0.0.1'),
   });
   const receiver = await startReceiver();
-  const environment = await settingsFor(database.url, sandbox.url, options);
+  const environment = await settingsFor(database.url, { sandboxUrl: sandbox.url, port }, options);
   const config = loadConfig(environment);
   const running: RunningServer[] = [];
   const makers = new Map<MerchantId, UserId>();
@@ -202,8 +205,9 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
   return { ...testEnv, merchant };
 }
 
-async function settingsFor(databaseUrl: string, sandboxUrl: string, options: TestEnvironmentOptions) {
-  const port = await freePort();
+type Around = { readonly sandboxUrl: string; readonly port: number };
+
+async function settingsFor(databaseUrl: string, { sandboxUrl, port }: Around, options: TestEnvironmentOptions) {
   return {
     ...FAST_CLOCKS,
     MALIPO_DATABASE_URL: databaseUrl,
@@ -231,6 +235,11 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Tes
     MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: DISBURSEMENT_CREDENTIALS.subscriptionKey,
     MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: DISBURSEMENT_CREDENTIALS.apiUser,
     MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: DISBURSEMENT_CREDENTIALS.apiKey,
+    MALIPO_AIRTEL_MONEY_BASE_URL: sandboxUrl,
+    MALIPO_AIRTEL_MONEY_COUNTRY: 'UG',
+    MALIPO_AIRTEL_MONEY_CLIENT_ID: AIRTEL.clientId,
+    MALIPO_AIRTEL_MONEY_CLIENT_SECRET: AIRTEL.clientSecret,
+    MALIPO_AIRTEL_MONEY_PIN: AIRTEL.pin,
     ...options.environment,
   };
 }

@@ -93,6 +93,7 @@ const ROWS: readonly Row[] = [
     transitions: [...PAID_TRANSITIONS, 'succeeded > reversed'],
     callbacks: 2,
   },
+  { row: '018', title: 'succeeds when answer and callback are lost', ...succeeds, callbacks: 0 },
   { row: '099', title: 'succeeds when a person approves it at the handset', ...succeeds, callbacks: 1 },
   { row: '000', title: 'succeeds with any other phone', ...succeeds, callbacks: 1 },
 ];

@@ -1,3 +1,6 @@
 // How operators are called by people.
 
-export const OPERATOR_NAMES: Readonly<Record<string, string>> = { 'mtn-momo': 'MTN MoMo' };
+export const OPERATOR_NAMES: Readonly<Record<string, string>> = {
+  'mtn-momo': 'MTN MoMo',
+  'airtel-money': 'Airtel Money',
+};

@@ -3,8 +3,8 @@ import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 
 type Country = {
   readonly timeZone: string;
-  /** What to dial for the list of requests that wait; null: not sure, and the menu or app is named. */
-  readonly approvalsUssd: Readonly<Record<OperatorId, string | null>>;
+  /** What to dial for the list of requests that wait; absent where nobody is sure: the menu or app is named then. */
+  readonly approvalsUssd: Readonly<Partial<Record<OperatorId, string>>>;
   /** A number as people there write it, for the hint. */
   readonly example: string;
 };
@@ -12,12 +12,14 @@ type Country = {
 /** By ISO 3166-1 alpha-2: every country of the operator catalogue. */
 export const COUNTRIES: Readonly<Record<string, Country>> = {
   UG: { timeZone: 'Africa/Kampala', approvalsUssd: { 'mtn-momo': '*165#' }, example: '0772 123456' },
+  KE: { timeZone: 'Africa/Nairobi', approvalsUssd: {}, example: '0733 123456' },
+  TZ: { timeZone: 'Africa/Dar_es_Salaam', approvalsUssd: {}, example: '0784 123 456' },
   RW: { timeZone: 'Africa/Kigali', approvalsUssd: { 'mtn-momo': '*182*7*1#' }, example: '078 812 3456' },
-  CM: { timeZone: 'Africa/Douala', approvalsUssd: { 'mtn-momo': null }, example: '6 70 12 34 56' },
-  CI: { timeZone: 'Africa/Abidjan', approvalsUssd: { 'mtn-momo': null }, example: '05 04 12 34 56' },
-  BJ: { timeZone: 'Africa/Porto-Novo', approvalsUssd: { 'mtn-momo': null }, example: '01 97 12 34 56' },
+  CM: { timeZone: 'Africa/Douala', approvalsUssd: {}, example: '6 70 12 34 56' },
+  CI: { timeZone: 'Africa/Abidjan', approvalsUssd: {}, example: '05 04 12 34 56' },
+  BJ: { timeZone: 'Africa/Porto-Novo', approvalsUssd: {}, example: '01 97 12 34 56' },
   GH: { timeZone: 'Africa/Accra', approvalsUssd: { 'mtn-momo': '*170#' }, example: '024 123 4567' },
-  ZM: { timeZone: 'Africa/Lusaka', approvalsUssd: { 'mtn-momo': null }, example: '096 123 4567' },
+  ZM: { timeZone: 'Africa/Lusaka', approvalsUssd: {}, example: '096 123 4567' },
 };
 
 /** What a payer of the operator dials there for the requests that wait; null: not sure. */

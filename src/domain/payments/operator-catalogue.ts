@@ -8,50 +8,68 @@ import {
   type RulesByKind,
   type Taker,
 } from './amount-rules.ts';
-import { MTN_PREFIXES, type PrefixChange } from './operator-prefixes.ts';
+import { AIRTEL_PREFIXES, MTN_PREFIXES, type PrefixChange, type PrefixList } from './operator-prefixes.ts';
 
-export type OperatorId = 'mtn-momo';
+export type OperatorId = 'mtn-momo' | 'airtel-money';
 
 export type Market = {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** The operator's own name for its system there. */
-  readonly targetEnvironment: string;
+  /** With which the international numbers there begin. */
+  readonly callingCode: string;
   readonly currency: Currency;
   /** Of the numbers that are led to this operator where a request names none. */
   readonly nationalPrefixes: readonly string[];
   readonly amounts: RulesByKind;
 };
 
-/**
- * The smallest unit: MTN takes two decimals of GHS and ZMW, and whole units of currencies without decimals (pawaPay's list of providers
- * with their decimals, 2026-11, for collections and payouts alike).
- */
-const MTN_STEP = 1n;
+/** The countries of MTN's systems, by its own names for them. */
+const MTN_SYSTEMS = {
+  mtnuganda: 'UG',
+  mtnrwanda: 'RW',
+  mtncameroon: 'CM',
+  mtnivorycoast: 'CI',
+  mtnbenin: 'BJ',
+  mtnghana: 'GH',
+  mtnzambia: 'ZM',
+} as const satisfies Readonly<Record<string, keyof typeof MTN_PREFIXES>>;
 
-const MTN_MARKETS: readonly Market[] = [
-  mtnMarket('UG', 'mtnuganda', 'UGX', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }),
-  mtnMarket('RW', 'mtnrwanda', 'RWF', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }),
-  mtnMarket('CM', 'mtncameroon', 'XAF', { minAmountMinor: 100n, maxAmountMinor: 1_000_000n }),
-  mtnMarket('CI', 'mtnivorycoast', 'XOF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
-  mtnMarket('BJ', 'mtnbenin', 'XOF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
-  mtnMarket('GH', 'mtnghana', 'GHS', { minAmountMinor: 100n, maxAmountMinor: 1_500_000n }),
-  mtnMarket('ZM', 'mtnzambia', 'ZMW', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
-];
+const MTN_MARKETS: readonly Market[] = marketsWith(MTN_PREFIXES, {
+  UG: ['256', 'UGX', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }],
+  RW: ['250', 'RWF', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }],
+  CM: ['237', 'XAF', { minAmountMinor: 100n, maxAmountMinor: 1_000_000n }],
+  CI: ['225', 'XOF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }],
+  BJ: ['229', 'XOF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }],
+  GH: ['233', 'GHS', { minAmountMinor: 100n, maxAmountMinor: 1_500_000n }],
+  ZM: ['260', 'ZMW', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }],
+});
 
-function mtnMarket(
-  country: keyof typeof MTN_PREFIXES,
-  targetEnvironment: string,
-  currency: Currency,
-  bounds: AmountBounds,
-): Market {
-  const { prefixes: nationalPrefixes } = MTN_PREFIXES[country];
-  return { country, targetEnvironment, currency, nationalPrefixes, amounts: amountsWithin(bounds, MTN_STEP) };
+const AIRTEL_MARKETS: readonly Market[] = marketsWith(AIRTEL_PREFIXES, {
+  UG: ['256', 'UGX', { minAmountMinor: 500n, maxAmountMinor: 5_000_000n }],
+  KE: ['254', 'KES', { minAmountMinor: 1000n, maxAmountMinor: 15_000_000n }],
+  TZ: ['255', 'TZS', { minAmountMinor: 10_000n, maxAmountMinor: 300_000_000n }],
+  RW: ['250', 'RWF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }],
+  ZM: ['260', 'ZMW', { minAmountMinor: 100n, maxAmountMinor: 1_000_000n }],
+});
+
+function marketsWith<Country extends string>(
+  prefixes: Readonly<Record<Country, PrefixList>>,
+  markets: Readonly<Record<Country, readonly [callingCode: string, currency: Currency, bounds: AmountBounds]>>,
+): readonly Market[] {
+  return (Object.keys(markets) as Country[]).map((country) => {
+    const [callingCode, currency, bounds] = markets[country];
+    const { prefixes: nationalPrefixes } = prefixes[country];
+    return { country, callingCode, currency, nationalPrefixes, amounts: amountsWithin(bounds) };
+  });
 }
 
-/** The same for collections and payouts, where the operator publishes one pair of bounds. */
-function amountsWithin(bounds: AmountBounds, stepMinor: bigint): RulesByKind {
-  const rules = { ...bounds, stepMinor };
+/**
+ * The same for collections and payouts, where the operator publishes one pair of bounds. The step is the smallest unit: MTN takes two
+ * decimals of GHS and ZMW, and whole units of currencies without decimals (pawaPay's list of providers with their decimals, 2026-11).
+ * Airtel's API takes any decimals; where a contract takes whole units only, the deployment says so.
+ */
+function amountsWithin(bounds: AmountBounds): RulesByKind {
+  const rules = { ...bounds, stepMinor: 1n };
   return { collection: rules, payout: rules };
 }
 
@@ -60,11 +78,14 @@ type OperatorEntry = {
   readonly markets: readonly Market[];
   /** How often it must say that it does not know a payout or refund before that counts: its statuses may lag. */
   readonly notFoundsNeeded: number;
+  /** Whether it sends a collection's money back under a reference of ours, so that a repetition of that pays nothing twice. */
+  readonly canRefund: boolean;
 };
 
 /** Amounts from the operators' published customer tariffs; prefixes with their sources in `operator-prefixes.ts`. */
 export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
-  'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS, notFoundsNeeded: 3 },
+  'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS, notFoundsNeeded: 3, canRefund: true },
+  'airtel-money': { name: 'Airtel Money', markets: AIRTEL_MARKETS, notFoundsNeeded: 3, canRefund: false },
 };
 
 export function isOperator(value: unknown): value is OperatorId {
@@ -78,15 +99,34 @@ export type Coverage = Readonly<Record<OperatorId, readonly Market[]>>;
 
 const MTN_SANDBOX = 'sandbox';
 /** The sandbox takes the phones of every country; any other target environment is one country's. */
-export const MTN_TARGET_ENVIRONMENTS = [MTN_SANDBOX, ...MTN_MARKETS.map(({ targetEnvironment }) => targetEnvironment)];
+export const MTN_TARGET_ENVIRONMENTS = [MTN_SANDBOX, ...Object.keys(MTN_SYSTEMS)];
+/** An account with Airtel is one country's. */
+export const AIRTEL_COUNTRIES = AIRTEL_MARKETS.map(({ country }) => country);
 
-/**
- * What a deployment reaches at this target environment of MTN, with its changes of prefixes: nothing when there is no such environment.
- */
-export function coverageOf(mtnTargetEnvironment: string, changes: readonly PrefixChange[] = []): Coverage {
-  const isReached = (market: Market) =>
-    mtnTargetEnvironment === MTN_SANDBOX || market.targetEnvironment === mtnTargetEnvironment;
-  return { 'mtn-momo': MTN_MARKETS.filter(isReached).map((market) => withChange('mtn-momo', market, changes)) };
+/** What a deployment is set up to reach: the target environment of MTN, and the country of its account with Airtel if it has one. */
+export type Reach = { readonly mtnMomo: string; readonly airtelMoney?: string | undefined };
+
+/** The markets that a deployment with this reach serves, with its changes of prefixes. */
+export function coverageOf({ mtnMomo, airtelMoney }: Reach, changes: readonly PrefixChange[] = []): Coverage {
+  const mtnCountry: string | undefined = new Map(Object.entries(MTN_SYSTEMS)).get(mtnMomo);
+  const reached = {
+    'mtn-momo': ({ country }: Market) => mtnMomo === MTN_SANDBOX || country === mtnCountry,
+    'airtel-money': ({ country }: Market) => country === airtelMoney,
+  };
+  const served = (operator: OperatorId) =>
+    OPERATORS[operator].markets.filter(reached[operator]).map((market) => withChange(operator, market, changes));
+  return { 'mtn-momo': served('mtn-momo'), 'airtel-money': served('airtel-money') };
+}
+
+export function reachedOperators(coverage: Coverage): OperatorId[] {
+  return OPERATOR_IDS.filter((operator) => coverage[operator].length > 0);
+}
+
+/** The market of an account with Airtel. Throws for a country where there is none. */
+export function airtelMarket(country: string): Market {
+  const market = AIRTEL_MARKETS.find((each) => each.country === country);
+  if (!market) throw new Error(`Airtel Money has no market in ${country}`);
+  return market;
 }
 
 function withChange(operator: OperatorId, market: Market, changes: readonly PrefixChange[]): Market {

@@ -24,6 +24,14 @@ export const MTN_PREFIXES = {
   ZM: fromCarrierMap('56 76 96'),
 } as const;
 
+export const AIRTEL_PREFIXES = {
+  UG: fromCarrierMap('70 730 731 732 74 75'),
+  KE: fromCarrierMap('10 135 136 137 138 139 73 750 751 752 753 754 755 756 760 762 763 764 765 766 767 78'),
+  TZ: fromCarrierMap('60 66 68 69 78'),
+  RW: fromCarrierMap('72 73'),
+  ZM: fromCarrierMap('57 77 97'),
+} as const;
+
 /** What a deployment changes in the prefixes of one operator in one country. */
 export type PrefixChange = {
   readonly operator: string;

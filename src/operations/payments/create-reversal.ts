@@ -15,6 +15,7 @@ import { holdsOneOf, permissionDenied, type ByPerson } from '../../domain/accoun
 import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import { newMoneyOut } from '../../domain/payments/new-payment.ts';
+import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 import { refundRefusal } from '../../domain/payments/payment-request.ts';
 import { operatorReferenceOf } from '../../domain/payments/operator-reference.ts';
 import { checkSecondFactor } from '../../domain/payments/release.ts';
@@ -63,6 +64,12 @@ async function insert(
   const collection = await getCollection(tx, merchantId, collectionId);
   if (collection.state !== 'succeeded') {
     throw stateConflict(`This collection is ${collection.state}: only a paid one can be reversed.`);
+  }
+  const { canRefund, name } = OPERATORS[collection.operator];
+  if (!canRefund) {
+    throw stateConflict(
+      `${name} offers no refund that is certain to be paid once. Pay the amount out to the payer instead.`,
+    );
   }
   const refusal = refundRefusal(collection, coverage);
   if (refusal !== null) throw stateConflict(refusal);

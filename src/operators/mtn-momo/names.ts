@@ -1,8 +1,7 @@
 // What MTN's basic user info says of the holder of a phone's account.
 import { z } from 'zod';
-import { LONGEST_PAYEE_NAME } from '../../domain/payments/payee-name.ts';
-import { isVisibleLine } from '../../domain/visible-text.ts';
 import type { HttpResult } from '../http-client.ts';
+import { nameOutcome } from '../payee-name.ts';
 import type { NameOutcome } from '../port.ts';
 import { readErrorCode } from './codes.ts';
 
@@ -22,9 +21,6 @@ export function readNameResponse(response: HttpResult): NameOutcome {
   const parsed = userInfo.safeParse(body.value);
   if (status !== 200 || !parsed.success) return { kind: 'unknown', reason: `http ${status}, no user info` };
   const { given_name: given = '', family_name: family = '', name = '' } = parsed.data;
-  const whole = (`${given} ${family}`.trim() || name).replace(/\s+/g, ' ').trim().slice(0, LONGEST_PAYEE_NAME).trim();
-  if (whole === '') return { kind: 'unnamed' };
-  return isVisibleLine(whole, LONGEST_PAYEE_NAME)
-    ? { kind: 'named', name: whole }
-    : { kind: 'unknown', reason: 'a name that cannot be shown' };
+  const names = `${given} ${family}`.trim();
+  return nameOutcome(names === '' ? name : names);
 }

@@ -1,7 +1,6 @@
 // One product of MTN's API (collections or disbursements): its own credentials and token, and calls that carry them.
-import { z } from 'zod';
 import { withDeadline, type HttpResult, type OperatorHttpClient, type HttpRequest } from '../http-client.ts';
-import { createTokenCache, type FetchedToken } from '../token-cache.ts';
+import { createTokenCache, readTokenResponse, sendWithToken, type FetchedToken } from '../token-cache.ts';
 
 /** The first part of every path. Each product has its own subscription, API user, key and token. */
 type MtnProductName = 'collection' | 'disbursement';
@@ -25,12 +24,6 @@ type ProductConfig = {
   readonly timeoutMs: number;
 };
 
-const tokenBody = z.object({
-  // It becomes a header: visible ASCII only, and limited to the length of a header.
-  access_token: z.string().regex(/^[\x21-\x7e]{1,8192}$/),
-  expires_in: z.coerce.number().positive(),
-});
-
 export function openMtnProduct(config: ProductConfig): MtnProduct {
   const { http, product, credentials, targetEnvironment } = config;
   const tokens = createTokenCache(() => fetchToken(config));
@@ -49,16 +42,7 @@ export function openMtnProduct(config: ProductConfig): MtnProduct {
   }
 
   return {
-    async call(request, signal) {
-      const first = await tokens.get();
-      if (first.kind === 'no_token') return { kind: 'no_response', reason: first.reason };
-      const result = await http.send(withToken(request, first.token), signal);
-      if (result.kind === 'no_response' || result.status !== 401) return result;
-      tokens.drop(first.token);
-      const second = await tokens.get();
-      if (second.kind === 'no_token') return { kind: 'no_response', reason: second.reason };
-      return http.send(withToken(request, second.token), signal);
-    },
+    call: (request, signal) => sendWithToken(tokens, (token) => http.send(withToken(request, token), signal)),
   };
 }
 
@@ -75,9 +59,5 @@ async function fetchToken({ http, product, credentials, timeoutMs }: ProductConf
     (signal) => http.send(request, signal),
     () => ({ kind: 'no_response', reason: 'timed out' }),
   );
-  if (result.kind === 'no_response') return { kind: 'no_token', reason: `no token: ${result.reason}` };
-  if (result.status !== 200) return { kind: 'no_token', reason: `no token: http ${result.status}` };
-  const parsed = tokenBody.safeParse(result.body.kind === 'json' ? result.body.value : null);
-  if (!parsed.success) return { kind: 'no_token', reason: 'no token: answer not understood' };
-  return { kind: 'token', token: parsed.data.access_token, lifeSeconds: parsed.data.expires_in };
+  return readTokenResponse(result);
 }

@@ -1,7 +1,8 @@
 // Entry: the sandbox operator, which stands in for the mobile-money operators where test keys are used.
 import { securityHeaders } from '../../api/security-headers.ts';
-import { loadSandboxSettings } from '../../settings/config.ts';
+import { loadSandboxSettings, type SandboxProcessSettings } from '../../settings/config.ts';
 import { createLog } from '../../log.ts';
+import type { SandboxConfig } from '../../sandbox/sandbox-config.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { runProcess } from '../run-process.ts';
 
@@ -22,12 +23,14 @@ await runProcess('sandbox', async () => {
       apiUser: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_USER,
       apiKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY.reveal(),
     },
+    ...airtelIn(settings),
     ...(settings.MALIPO_SANDBOX_DATA_FILE !== undefined && { dataFile: settings.MALIPO_SANDBOX_DATA_FILE }),
     times: {
       decisionMs: settings.MALIPO_SANDBOX_DECISION_MS,
       promptExpiryMs: settings.MALIPO_SANDBOX_PROMPT_EXPIRY_MS,
       undecidedMs: settings.MALIPO_SANDBOX_UNDECIDED_MS,
       reversalMs: settings.MALIPO_SANDBOX_REVERSAL_MS,
+      airtelTokenLifeMs: settings.MALIPO_SANDBOX_AIRTEL_TOKEN_LIFE_MS,
     },
     startingFloat: settings.MALIPO_SANDBOX_STARTING_FLOAT,
     limits: { transactions: settings.MALIPO_SANDBOX_TRANSACTIONS },
@@ -39,3 +42,15 @@ await runProcess('sandbox', async () => {
   log.info({ url: sandbox.url }, 'the sandbox operator is listening');
   return sandbox;
 });
+
+function airtelIn(settings: SandboxProcessSettings): Pick<SandboxConfig, 'airtel'> {
+  const {
+    MALIPO_AIRTEL_MONEY_CLIENT_ID: clientId,
+    MALIPO_AIRTEL_MONEY_CLIENT_SECRET: clientSecret,
+    MALIPO_AIRTEL_MONEY_PIN: pin,
+    MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: callbackUrl,
+  } = settings;
+  if (clientId === undefined || clientSecret === undefined || pin === undefined) return {};
+  const secrets = { clientSecret: clientSecret.reveal(), pin: pin.reveal() };
+  return { airtel: { clientId, ...secrets, ...(callbackUrl !== undefined && { callbackUrl }) } };
+}

@@ -75,7 +75,7 @@ describe('a payer at a checkout', function () {
   it('moved the number from another operator, says so, and is asked again there', async () => {
     const { path } = await make();
     const payer = openPayer(testEnv);
-    const ported = `25675${phoneFor('000').slice(5)}`;
+    const ported = `25671${phoneFor('000').slice(5)}`;
     const refused = await payer.pay(path, ported);
     assert.match(unescaped(refused.html), /Nobody can pay here from this number/);
     assert.match(refused.html, /<input type="radio" name="operator" value="mtn-momo">/);

@@ -40,7 +40,7 @@ describe('the check of payouts', () => {
       rowOf({ ...collectionFields({ phone: '0772123456' }), amount: 12.5, colour: 'red' }),
       rowOf(collectionFields({ phone: landline, amount: 1 })),
       rowOf({ ...collectionFields({ phone: phoneFor('000'), amount: 1 }), reference: 7 }),
-      rowOf(collectionFields({ phone: '256752123456', amount: 99_000_000, reference: '' })),
+      rowOf(collectionFields({ phone: '256712123456', amount: 99_000_000, reference: '' })),
       rowOf({}),
     ]);
     const codes = checked.map(({ errors }) => errors.map(({ param, code }) => `${param} ${code}`).sort());

@@ -57,6 +57,7 @@ const ROWS: readonly Row[] = [
     state: 'reversed',
     transitions: [...QUEUED, 'released > succeeded', 'succeeded > reversed'],
   },
+  { row: '018', title: 'succeeds, sent once, when answer and callback are lost', ...paid },
   { row: '000', title: 'succeeds with any other phone', ...paid },
 ];
 

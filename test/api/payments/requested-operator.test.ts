@@ -11,7 +11,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 
 /** Of another network, by its prefix. */
-const PORTED = '256752000100';
+const PORTED = '256712000100';
 
 describe('a request that names its operator', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -93,7 +93,10 @@ describe('the operators', () => {
     const viewer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     const { json } = await viewer.call('GET', '/v1/console/operators');
     const [operator, ...others] = json['data'] as { id: string; name: string; markets: object[] }[];
-    assert.deepEqual([operator?.id, operator?.name, others], ['mtn-momo', 'MTN MoMo', []]);
+    assert.deepEqual([operator?.id, operator?.name], ['mtn-momo', 'MTN MoMo']);
+    assert.deepEqual(others, [
+      { id: 'airtel-money', name: 'Airtel Money', markets: [{ country: 'UG', currency: 'UGX' }] },
+    ]);
     assert.equal(operator?.markets.length, 7);
     const amounts = { min_amount: 100, max_amount: 5_000_000, amount_step: 1 };
     assert.deepEqual(operator.markets[0], {

@@ -12,7 +12,7 @@ const LONG_MS = 60_000;
 describe('the grants of calls to an operator', () => {
   const db = useDatabasePerCase();
   const grantsOf = (perSecond: number, of: Database = db): CallGrants =>
-    createCallGrants({ db: of, operators: [OPERATOR], perSecond, log: testLog });
+    createCallGrants({ db: of, operators: [OPERATOR], perSecond: () => perSecond, log: testLog });
   /** As if the clock of the database stood in a second of which so many calls are granted. */
   const holdSecond = (taken: number) =>
     db.pool.query(`UPDATE call_grants SET second = date_trunc('second', now()) + interval '1 hour', taken = $1`, [

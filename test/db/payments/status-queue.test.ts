@@ -46,7 +46,7 @@ describe('the queue of status queries', () => {
       ...given,
     });
   const start = (given: object = {}) => {
-    const all = { queues: db, grants: ALL_GRANTED, maxInFlight: 10, ...deps(given) };
+    const all = { queues: db, grants: ALL_GRANTED, maxInFlight: () => 10, ...deps(given) };
     return startStatusQueue(all as unknown as Parameters<typeof startStatusQueue>[0]);
   };
   const prompted = (of = merchantId) => makeCollection(db, of, 'prompted');

@@ -87,7 +87,10 @@ describe('the amounts of a deployment', () => {
       { operator: 'mtn-momo', country: 'GH', currency: 'GHS', kind: 'collection', ...rulesOf(200n, 1_000_000n, 100n) },
       { operator: 'mtn-momo', country: 'ZM', currency: 'ZMW', kind: 'payout', ...rulesOf(1n, 500n, 1n) },
     ]);
-    const [before, after] = [coverageOf('sandbox'), withAmountChanges(coverageOf('sandbox'), changes)];
+    const [before, after] = [
+      coverageOf({ mtnMomo: 'sandbox' }),
+      withAmountChanges(coverageOf({ mtnMomo: 'sandbox' }), changes),
+    ];
     const of = (coverage: typeof before, country: string) =>
       coverage['mtn-momo'].find((market) => market.country === country)!;
     assert.deepEqual(of(after, 'GH').amounts, {

@@ -1,8 +1,19 @@
 // The prefixes of the operators against the kept carrier map, and the setting that changes them.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { coverageOf, OPERATORS, routePhone } from '../../../src/domain/payments/operator-catalogue.ts';
-import { MTN_PREFIXES, readPrefixChanges } from '../../../src/domain/payments/operator-prefixes.ts';
+import {
+  AIRTEL_COUNTRIES,
+  coverageOf,
+  OPERATOR_IDS,
+  OPERATORS,
+  routePhone,
+} from '../../../src/domain/payments/operator-catalogue.ts';
+import {
+  AIRTEL_PREFIXES,
+  MTN_PREFIXES,
+  readPrefixChanges,
+  type PrefixList,
+} from '../../../src/domain/payments/operator-prefixes.ts';
 
 type CarrierMap = {
   readonly asOf: string;
@@ -22,21 +33,34 @@ function carrierOf(country: string, beginning: string): string | null {
 }
 
 describe('the prefixes of the operators', () => {
-  for (const { country, currency } of OPERATORS['mtn-momo'].markets) {
-    it(`lead to MTN in ${country} the numbers that the carrier map gives to it, and no others`, () => {
-      const coverage = coverageOf('sandbox');
-      const longest = Object.keys(MAP.carriers[country] ?? {}).map((prefix) => prefix.length);
-      assert.ok(longest.length > 0 && Math.max(...longest) <= LONGEST_PREFIX);
-      const differing = BEGINNINGS.filter((nationalNumber) => {
-        const isOurs = routePhone({ country, nationalNumber }, currency, coverage).kind === 'operator';
-        return isOurs !== (carrierOf(country, nationalNumber)?.startsWith('MTN') === true);
+  const carriers = { 'mtn-momo': 'MTN', 'airtel-money': 'Airtel' } as const;
+  for (const operator of OPERATOR_IDS) {
+    for (const { country, currency } of OPERATORS[operator].markets) {
+      it(`lead to ${OPERATORS[operator].name} in ${country} the numbers that the carrier map gives to it, and no others`, () => {
+        const coverage = coverageOf({ mtnMomo: 'sandbox', airtelMoney: country });
+        const longest = Object.keys(MAP.carriers[country] ?? {}).map((prefix) => prefix.length);
+        assert.ok(longest.length > 0 && Math.max(...longest) <= LONGEST_PREFIX);
+        const differing = BEGINNINGS.filter((nationalNumber) => {
+          const route = routePhone({ country, nationalNumber }, currency, coverage);
+          const isOurs = route.kind === 'operator' && route.operator === operator;
+          return isOurs !== (carrierOf(country, nationalNumber)?.startsWith(carriers[operator]) === true);
+        });
+        assert.deepEqual(differing, []);
       });
-      assert.deepEqual(differing, []);
-    });
+    }
   }
 
+  it('lead to Airtel only in the country of the account, and nowhere without one', () => {
+    const reached = (airtelMoney?: string) => coverageOf({ mtnMomo: 'sandbox', airtelMoney })['airtel-money'];
+    assert.deepEqual(
+      AIRTEL_COUNTRIES.map((country) => reached(country).map((market) => market.country)),
+      AIRTEL_COUNTRIES.map((country) => [country]),
+    );
+    assert.deepEqual(reached(), []);
+  });
+
   it('name where they are from and of when, which is that of the map', () => {
-    for (const { source, asOf, prefixes } of Object.values(MTN_PREFIXES)) {
+    for (const { source, asOf, prefixes } of [MTN_PREFIXES, AIRTEL_PREFIXES].flatMap(Object.values<PrefixList>)) {
       assert.match(source, /libphonenumber/);
       assert.equal(asOf, MAP.asOf);
       assert.ok(prefixes.every((prefix) => /^[0-9]{2,8}$/.test(prefix)));
@@ -46,7 +70,7 @@ describe('the prefixes of the operators', () => {
   it('are added to or replaced by a setting, for one market and no other', () => {
     const changes = readPrefixChanges('mtn-momo/UG+=71 75, mtn-momo/ZM=56');
     assert.ok(changes);
-    const coverage = coverageOf('sandbox', changes);
+    const coverage = coverageOf({ mtnMomo: 'sandbox' }, changes);
     const isServed = (country: string, nationalNumber: string, currency: 'UGX' | 'ZMW' | 'RWF') =>
       routePhone({ country, nationalNumber }, currency, coverage).kind === 'operator';
     for (const number of ['712345678', '752123456', '772123456']) assert.ok(isServed('UG', number, 'UGX'), number);

@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/payments/operator-catalogue.ts';
 import { describePhoneProblem, parsePhone } from '../../../src/domain/payments/phone.ts';
 
-const EVERYWHERE = coverageOf('sandbox');
+const EVERYWHERE = coverageOf({ mtnMomo: 'sandbox' });
 
 describe('parsing a phone', () => {
   const valid: [string, string, string][] = [
@@ -138,7 +138,7 @@ describe('the operator of a phone', () => {
     const reachedAt = (target: string) =>
       served.filter(([digits, currency]) => {
         const phone = parsePhone(digits);
-        return phone && routePhone(phone, currency, coverageOf(target)).kind === 'operator';
+        return phone && routePhone(phone, currency, coverageOf({ mtnMomo: target })).kind === 'operator';
       });
     const countries = new Map<string, string>();
     for (const target of MTN_TARGET_ENVIRONMENTS.filter((name) => name !== 'sandbox')) {

@@ -5,7 +5,7 @@ import { countriesOf, coverageOf } from '../../../src/domain/payments/operator-c
 import { readTypedPhone } from '../../../src/domain/payments/typed-phone.ts';
 
 const typed = (text: string, currency: Currency, environment = 'sandbox') =>
-  readTypedPhone(text, countriesOf(currency, coverageOf(environment)));
+  readTypedPhone(text, countriesOf(currency, coverageOf({ mtnMomo: environment })));
 const read = (text: string, currency: Currency, environment?: string) => {
   const found = typed(text, currency, environment);
   return found.kind === 'phone' ? found.phone.digits : null;

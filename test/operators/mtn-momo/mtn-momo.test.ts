@@ -1,9 +1,10 @@
 // The conformance suite with the MTN MoMo adapter, against the sandbox operator over real HTTP.
-import { request } from 'undici';
 import { createMtnMomo, type MtnMomoConfig } from '../../../src/operators/mtn-momo/mtn-momo.ts';
 import {
+  countsOf,
   CREDENTIALS,
   DISBURSEMENT_CREDENTIALS,
+  setFaults,
   SHORT_TIMES,
   startReceiver,
   startTestSandbox,
@@ -13,7 +14,7 @@ import {
 import { conformsToThePort } from '../conformance.ts';
 import type { AdapterHarness } from '../directions.ts';
 
-conformsToThePort('MTN MoMo', startHarness);
+conformsToThePort('mtn-momo', startHarness);
 
 async function startHarness(): Promise<AdapterHarness> {
   const sandbox = await startTestSandbox({ times: { ...SHORT_TIMES, reversalMs: 700 } });
@@ -36,22 +37,8 @@ async function startHarness(): Promise<AdapterHarness> {
     get callbacks() {
       return receiver.callbacks.map(({ body }) => body);
     },
-    async seen(operatorReference) {
-      const { requestsReceived, promptsRaised, transfersTaken } = (await client.seen(operatorReference)) ?? {};
-      return {
-        requestsReceived: Number(requestsReceived),
-        timesAccepted: Number(promptsRaised) + Number(transfersTaken),
-      };
-    },
-    async setFaults(faults) {
-      const headers = { 'Content-Type': 'application/json' };
-      const answer = await request(`${sandbox.url}/sandbox/faults`, {
-        method: 'PUT',
-        headers,
-        body: JSON.stringify(faults),
-      });
-      await answer.body.dump();
-    },
+    seen: (operatorReference) => countsOf(client, operatorReference),
+    setFaults: (faults) => setFaults(sandbox, faults),
     undecidedMs: SHORT_TIMES.undecidedMs,
     promptExpiryMs: SHORT_TIMES.promptExpiryMs,
     async stop() {

@@ -19,9 +19,16 @@ const reference = z.string().meta({
   pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
 });
 
+const transactionId = z.string().meta({
+  description: 'The id that we gave the payment when we sent it: its reference in other digits.',
+  example: '03C682RJ8FOQ6SB4QLDZAPLOG',
+  pattern: '^[0-9A-Za-z]{25}$',
+});
+
 // What a callback must hold to be of use: everything else in it is kept and ignored.
 const BODIES: Readonly<Record<OperatorId, z.ZodType>> = {
   'mtn-momo': z.union([z.looseObject({ externalId: reference }), z.looseObject({ referenceId: reference })]),
+  'airtel-money': z.looseObject({ transaction: z.looseObject({ id: transactionId }) }),
 };
 
 export type CallbackDeps = {

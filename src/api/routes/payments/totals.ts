@@ -1,11 +1,12 @@
 // The totals of payments, and the overview that the console begins with.
 import { invalidParameters } from '../../../domain/errors.ts';
 import { clocksOf, daysBetween } from '../../../domain/time-zone.ts';
+import { reachedOperators } from '../../../domain/payments/operator-catalogue.ts';
 import { MAX_TOTAL_DAYS } from '../../../domain/payments/totals.ts';
 import { getOverview } from '../../../operations/get-overview.ts';
 import { listDayTotals } from '../../../db/payments/totals.ts';
 import type { EndpointDeps } from '../webhooks/endpoints.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import {
   dayTotalObject,
   daysOf,
@@ -18,7 +19,7 @@ import {
 
 const route = routeUnder<OverviewDeps>('Console overview');
 
-type OverviewDeps = RouteDeps & Pick<EndpointDeps, 'endpointFailingLimitMs'>;
+type OverviewDeps = PaymentDeps & Pick<EndpointDeps, 'endpointFailingLimitMs'>;
 
 export const totalsRoutes: readonly UnboundRoute<OverviewDeps>[] = [
   route('GET /v1/console/overview', {
@@ -28,9 +29,12 @@ export const totalsRoutes: readonly UnboundRoute<OverviewDeps>[] = [
     access: 'session',
     query: getOverviewSchema,
     response: { status: 200, description: 'The overview.', schema: overviewSchema },
-    handle: async ({ session: { person }, query: { time_zone: zone } }, deps) => ({
-      body: overviewObject(await getOverview(deps.db, person, zone, new Date()), zone, deps.endpointFailingLimitMs),
-    }),
+    handle: async ({ session: { person }, query: { time_zone: zone } }, deps) => {
+      const overview = await getOverview(deps.db, person, zone, new Date());
+      const reached = reachedOperators(deps.payments.coverage);
+      const operators = overview.operators.filter(({ operator }) => reached.includes(operator));
+      return { body: overviewObject({ ...overview, operators }, zone, deps.endpointFailingLimitMs) };
+    },
   }),
   route('GET /v1/console/totals', {
     operationId: 'getTotals',

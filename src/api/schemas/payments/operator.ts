@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { objectSchema } from '../primitives.ts';
 import type { AmountRules } from '../../../domain/payments/amount-rules.ts';
-import { OPERATORS, type Coverage, type Market, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import {
+  OPERATORS,
+  reachedOperators,
+  type Coverage,
+  type Market,
+  type OperatorId,
+} from '../../../domain/payments/operator-catalogue.ts';
 import { approvalsUssd } from '../../pay/operator-instructions.ts';
 import { say } from '../../pay/texts.ts';
 import { currency, operator } from './payment.ts';
@@ -47,12 +53,11 @@ const operatorSchema = objectSchema('Operator', {
 export const operatorListSchema = objectSchema('OperatorList', { data: z.array(operatorSchema) });
 
 export function operatorListObject(coverage: Coverage): z.input<typeof operatorListSchema> {
-  const entries = Object.entries(coverage) as [OperatorId, readonly Market[]][];
   return {
-    data: entries.map(([id, markets]) => ({
+    data: reachedOperators(coverage).map((id) => ({
       id,
       name: OPERATORS[id].name,
-      markets: markets.map((market) => marketObject(id, market)),
+      markets: coverage[id].map((market) => marketObject(id, market)),
     })),
   };
 }

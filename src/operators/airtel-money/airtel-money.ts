@@ -1,0 +1,82 @@
+// Airtel Money behind the operator port: signed collections, disbursements with our PIN, and their enquiries.
+import { createOperatorHttpClient, withDeadline, type HttpResult } from '../http-client.ts';
+import type { Operator, SendOutcome, StatusOutcome } from '../port.ts';
+import type { AirtelUse } from './codes.ts';
+import { readNameResponse } from './names.ts';
+import { disbursement, pushPayment, type AirtelMarket, type SignedRequest } from './requests.ts';
+import { openAirtelSession, type AirtelCredentials } from './session.ts';
+import { isSignatureRefused, readSendResponse, readStatusResponse } from './statuses.ts';
+import { operatorReferenceIn, transactionIdOf } from './transaction-id.ts';
+
+export type AirtelMoneyConfig = {
+  /** For example `https://openapi.airtel.africa`, or the sandbox operator's address for test keys. */
+  readonly baseUrl: string;
+  readonly credentials: AirtelCredentials;
+  /** Four digits: that of our wallet, from which payouts are paid. */
+  readonly pin: string;
+  readonly market: AirtelMarket;
+  /** Limit for a whole call, with what it needs before it and its one repetition. */
+  readonly requestTimeoutMs: number;
+  readonly connections: number;
+};
+
+const ENQUIRIES: Readonly<Record<AirtelUse, string>> = {
+  collection: '/standard/v1/payments',
+  payout: '/standard/v1/disbursements',
+};
+
+const OTHER_MARKET: SendOutcome = { kind: 'unknown', reason: 'not sent: of another market', cause: 'account' };
+const NO_REFUNDS: SendOutcome = { kind: 'refused', code: 'operator_rejected', operatorCode: 'REFUNDS_NOT_OFFERED' };
+
+/**
+ * Airtel keeps one payment per transaction id, so repeated sends pay nothing twice. Its refunds take no id of ours, so that a repeated one
+ * might pay twice: none is ever sent, and the catalogue offers none. Holds connections until `close`.
+ */
+export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
+  const { baseUrl, connections, credentials, market, pin, requestTimeoutMs: timeoutMs } = config;
+  const http = createOperatorHttpClient({ baseUrl, connections, timeoutMs });
+  const session = openAirtelSession({ http, credentials, market, timeoutMs });
+
+  function call(make: (signal: AbortSignal) => Promise<HttpResult>): Promise<HttpResult> {
+    const late = { kind: 'no_response', reason: `timed out after ${timeoutMs} ms` } as const;
+    return withDeadline<HttpResult>(timeoutMs, make, () => late);
+  }
+
+  async function send(request: SignedRequest | null, use: AirtelUse): Promise<SendOutcome> {
+    if (request === null) return OTHER_MARKET;
+    const isRefused = (result: HttpResult) => isSignatureRefused(result, use);
+    return readSendResponse(await call((signal) => session.callSigned(request, isRefused, signal)), use);
+  }
+
+  async function queryStatus(operatorReference: string, use: AirtelUse): Promise<StatusOutcome> {
+    const path = `${ENQUIRIES[use]}/${transactionIdOf(operatorReference)}`;
+    const response = await call((signal) => session.call({ method: 'GET', path, headers: {} }, signal));
+    return readStatusResponse(response, operatorReference, use);
+  }
+
+  return {
+    id: 'airtel-money',
+    raisePrompt: (request) => send(pushPayment(request, market), 'collection'),
+    getCollectionStatus: (reference) => queryStatus(reference, 'collection'),
+    sendPayout: (request) => send(disbursement(request, market, pin), 'payout'),
+    getPayoutStatus: (reference) => queryStatus(reference, 'payout'),
+    refundCollection: () => Promise.resolve(NO_REFUNDS),
+    getRefundStatus: () => Promise.resolve({ kind: 'not_found' }),
+    async getPayeeName(phone) {
+      if (!phone.startsWith(market.callingCode)) return { kind: 'unknown', reason: 'not asked: of another market' };
+      const path = `/standard/v1/users/${phone.slice(market.callingCode.length)}`;
+      return readNameResponse(await call((signal) => session.call({ method: 'GET', path, headers: {} }, signal)));
+    },
+    parseCallback: parseAirtelCallback,
+    close: () => http.close(),
+  };
+}
+
+/** The reference in a callback of Airtel's, or null when it has none. Its hash is not read: no callback is more than a hint. */
+export function parseAirtelCallback(body: unknown): { operatorReference: string } | null {
+  if (typeof body !== 'object' || body === null || !('transaction' in body)) return null;
+  const { transaction } = body;
+  if (typeof transaction !== 'object' || transaction === null || !('id' in transaction)) return null;
+  const operatorReference = operatorReferenceIn(transaction.id);
+  return operatorReference === null ? null : { operatorReference };
+}

@@ -1,0 +1,100 @@
+// What the sandbox operator says in Airtel's words: the codes of its answers, and how it says what became of a payment.
+import type { SandboxTimes } from './sandbox-config.ts';
+import type { Transaction } from './transaction.ts';
+
+type AirtelKind = 'collection' | 'payout';
+
+const PREFIXES: Readonly<Record<AirtelKind, string>> = { collection: 'DP00800001', payout: 'DP00900001' };
+
+/** Airtel's code for each reason of the table of endings. */
+const REASONS: Readonly<Record<AirtelKind, Readonly<Record<string, string>>>> = {
+  collection: {
+    APPROVAL_REJECTED: '008',
+    WRONG_PIN: '002',
+    EXPIRED: '029',
+    NOT_ENOUGH_FUNDS: '007',
+    // Airtel has no code for a payer without an account.
+    PAYER_NOT_FOUND: '009',
+  },
+  payout: {
+    PAYEE_NOT_FOUND: '012',
+    PAYER_LIMIT_REACHED: '003',
+    NOT_ENOUGH_FUNDS: '007',
+    PAYEE_NOT_ALLOWED_TO_RECEIVE: '010',
+    INTERNAL_PROCESSING_ERROR: '013',
+  },
+};
+
+type Code = { readonly response_code: string } | { readonly result_code: string };
+
+const ofKind =
+  (collection: string, payout: string) =>
+  (kind: AirtelKind): Code => ({ response_code: PREFIXES[kind] + (kind === 'collection' ? collection : payout) });
+
+export const IN_PROCESS = ofKind('006', '006');
+const SUCCESS = ofKind('001', '001');
+export const WRONG_SIGNATURE = ofKind('026', '016');
+export const WRONG_OWN_PIN = ofKind('010', '010');
+export const AMOUNT_REFUSED = ofKind('004', '004');
+export const DUPLICATE: Code = { result_code: 'ESB000041' };
+export const NOT_FOUND: Code = { result_code: 'ESB000045' };
+export const INVALID_REQUEST: Code = { result_code: 'ESB000008' };
+export const WRONG_MARKET: Code = { result_code: 'ROUTER006' };
+export const GENERAL_ERROR: Code = { result_code: 'ESB000001' };
+
+/** The part of every answer that says whether the request succeeded. */
+export function answer(code: Code, isSuccess: boolean, data: object = {}): object {
+  const status = { code: '200', message: isSuccess ? 'SUCCESS' : 'FAILED', result_code: 'ESB000010', ...code };
+  return { data, status: { ...status, success: isSuccess } };
+}
+
+/** The answer to an enquiry. Airtel names no amount, and the receipt only of what is paid. */
+export function enquiry(transaction: Transaction, times: SandboxTimes): object {
+  const kind = transaction.kind === 'collection' ? 'collection' : 'payout';
+  const reason = REASONS[kind][transaction.reason?.code ?? ''];
+  const code = transaction.state === 'FAILED' && reason !== undefined ? PREFIXES[kind] + reason : undefined;
+  return answer(code === undefined ? SUCCESS(kind) : { response_code: code }, true, {
+    transaction: {
+      id: wireId(transaction),
+      status: statusWord(transaction, times),
+      message: transaction.reason?.message ?? '',
+      ...receipt(transaction),
+    },
+  });
+}
+
+/** The body of a callback. */
+export function callbackBody(transaction: Transaction): object {
+  return {
+    transaction: {
+      id: wireId(transaction),
+      message: transaction.reason?.message ?? 'Paid',
+      status_code: transaction.state === 'SUCCESSFUL' ? 'TS' : 'TF',
+      ...receipt(transaction),
+    },
+  };
+}
+
+/** The id as the client wrote it. */
+function wireId({ operatorReference }: Transaction): string {
+  return operatorReference.toUpperCase();
+}
+
+function receipt({ state, financialTransactionId }: Transaction): object {
+  return state === 'SUCCESSFUL' ? { airtel_money_id: `CI${financialTransactionId}` } : {};
+}
+
+function statusWord(transaction: Transaction, { promptExpiryMs }: SandboxTimes): string {
+  const { state, reason, givenBackAtMs, dueAtMs, receivedAtMs } = transaction;
+  if (givenBackAtMs !== null) return 'TR';
+  switch (state) {
+    case 'SUCCESSFUL':
+      return 'TS';
+    case 'FAILED':
+      return reason?.code === 'EXPIRED' ? 'TE' : 'TF';
+    case 'PENDING':
+    case 'NOT_ACCEPTED':
+      // What nobody will decide by itself is soon in doubt at Airtel, too.
+      return dueAtMs === null && Date.now() > receivedAtMs + promptExpiryMs ? 'TA' : 'TIP';
+  }
+}

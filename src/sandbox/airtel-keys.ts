@@ -1,0 +1,61 @@
+// The key pair of the sandbox operator's Airtel API: clients encrypt for it what nobody else may read.
+import {
+  constants,
+  createDecipheriv,
+  generateKeyPair,
+  privateDecrypt,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+} from 'node:crypto';
+import { promisify } from 'node:util';
+
+export type AirtelKeys = {
+  /** Base64 of the public key, as Airtel publishes it. */
+  publicKey(): Promise<string>;
+  /** Whether the headers sign these bytes. */
+  isSigned(body: string, signature: string, key: string): Promise<boolean>;
+  /** The text that was encrypted; null when it cannot be read. */
+  decrypted(base64: string): Promise<string | null>;
+};
+
+const BITS = 2048;
+
+/** Made when it is first needed, and anew after a restart: a client must fetch the new one. */
+export function createAirtelKeys(): AirtelKeys {
+  let made: Promise<KeyPairKeyObjectResult> | null = null;
+  const pair = () => (made ??= promisify(generateKeyPair)('rsa', { modulusLength: BITS }));
+
+  async function decrypted(base64: string): Promise<string | null> {
+    return decrypt((await pair()).privateKey, base64);
+  }
+
+  return {
+    async publicKey() {
+      return (await pair()).publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+    },
+    async isSigned(body, signature, key) {
+      const [aesKey, iv] = ((await decrypted(key)) ?? '').split(':').map((part) => Buffer.from(part, 'base64'));
+      if (aesKey?.length !== 32 || iv?.length !== 16) return false;
+      try {
+        const cipher = createDecipheriv('aes-256-cbc', aesKey, iv);
+        const signed = Buffer.concat([cipher.update(signature, 'base64'), cipher.final()]);
+        return signed.equals(Buffer.from(body));
+      } catch {
+        return false;
+      }
+    },
+    decrypted,
+  };
+}
+
+// Node decrypts no PKCS#1 v1.5 where its OpenSSL would tell by its time whether the padding was right. Nobody gains by that here.
+function decrypt(privateKey: KeyObject, base64: string): string | null {
+  try {
+    const bytes = privateDecrypt({ key: privateKey, padding: constants.RSA_NO_PADDING }, Buffer.from(base64, 'base64'));
+    const end = bytes.indexOf(0, 2);
+    const isPadded = bytes[0] === 0 && bytes[1] === 2 && end >= 10;
+    return isPadded ? bytes.toString('utf8', end + 1) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,177 @@
+// Airtel's API at the sandbox operator: tokens, its public key, signed collections, disbursements and enquiries.
+import { bodyParser } from '@koa/bodyparser';
+import Router from '@koa/router';
+import type { Context, Middleware, Next } from 'koa';
+import { accountHolder } from './account-holders.ts';
+import {
+  AMOUNT_REFUSED,
+  answer,
+  DUPLICATE,
+  enquiry,
+  GENERAL_ERROR,
+  IN_PROCESS,
+  INVALID_REQUEST,
+  NOT_FOUND,
+  WRONG_MARKET,
+  WRONG_OWN_PIN,
+  WRONG_SIGNATURE,
+} from './airtel-answers.ts';
+import { createAirtelKeys, type AirtelKeys } from './airtel-keys.ts';
+import { isMarket, phoneIn, readDisbursement, readPushPayment, type AirtelRead } from './airtel-request.ts';
+import { createBearerTokens } from './bearer-tokens.ts';
+import { cutConnection } from './fault-switches.ts';
+import type { PaymentIntake } from './payment-intake.ts';
+import { isSameSecret } from './same-secret.ts';
+import type { SandboxAirtel, SandboxSettings } from './sandbox-config.ts';
+import type { TransactionStore } from './transaction-store.ts';
+
+type AirtelRouterDeps = {
+  readonly settings: SandboxSettings;
+  readonly airtel: SandboxAirtel;
+  readonly store: TransactionStore;
+  readonly intake: PaymentIntake;
+  /** Runs before everything else of this API. */
+  readonly faults: Middleware;
+};
+
+type Kind = 'collection' | 'payout';
+
+/** One kind of payment: where it is requested and enquired, and how its request is read. */
+type Resource = {
+  readonly kind: Kind;
+  readonly path: string;
+  readonly enquiries: string;
+  readonly read: (body: unknown, country: string) => AirtelRead;
+};
+
+const RESOURCES: readonly Resource[] = [
+  {
+    kind: 'collection',
+    path: '/merchant/v2/payments/',
+    enquiries: '/standard/v1/payments',
+    read: readPushPayment,
+  },
+  {
+    kind: 'payout',
+    path: '/standard/v2/disbursements/',
+    enquiries: '/standard/v1/disbursements',
+    read: readDisbursement,
+  },
+];
+
+export function createAirtelRouter(deps: AirtelRouterDeps): Router {
+  const { settings, airtel, store, faults } = deps;
+  const { limits, times } = settings;
+  const tokens = createBearerTokens(times.airtelTokenLifeMs, limits.tokens);
+  const keys = createAirtelKeys();
+  const router = new Router();
+  const around = [faults, handleErrors(settings)] as const;
+  const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: limits.bodyBytes, jsonStrict: false });
+
+  router.post('/auth/oauth2/token', ...around, readBody, (ctx) => {
+    const given = (ctx.request.body ?? {}) as Readonly<Record<string, unknown>>;
+    const isClient =
+      isSameSecret(String(given['client_id']), airtel.clientId) &&
+      isSameSecret(String(given['client_secret']), airtel.clientSecret) &&
+      given['grant_type'] === 'client_credentials';
+    if (!isClient) {
+      ctx.status = 401;
+      ctx.body = { error: 'invalid_client', error_description: 'Invalid client authentication' };
+      return;
+    }
+    const { token, lifeSeconds } = tokens.issue();
+    ctx.body = { access_token: token, token_type: 'bearer', expires_in: String(lifeSeconds) };
+  });
+
+  const authorised: Middleware = async (ctx: Context, next: Next) => {
+    if (!tokens.isBearer(ctx.get('Authorization'))) {
+      ctx.status = 401;
+      ctx.body = { error: 'unauthorized', error_description: 'Access token expired or not valid' };
+    } else if (!isMarket(ctx.get('X-Country'), ctx.get('X-Currency'))) {
+      ctx.body = answer(WRONG_MARKET, false);
+    } else {
+      await next();
+    }
+  };
+
+  router.get('/v1/rsa/encryption-keys', ...around, authorised, async (ctx) => {
+    ctx.body = answer({ result_code: 'ESB000010' }, true, { key_id: '1', key: await keys.publicKey() });
+  });
+
+  router.get('/standard/v1/users/:msisdn', ...around, authorised, (ctx) => {
+    const holder = accountHolder(phoneIn(ctx.get('X-Country'), String(ctx.params['msisdn'])));
+    if (holder === null) ctx.body = answer(NOT_FOUND, false);
+    else ctx.body = answer({ result_code: 'ESB000010' }, true, { first_name: holder.given, last_name: holder.family });
+  });
+
+  for (const { kind, path, enquiries, read } of RESOURCES) {
+    router.post(path, ...around, authorised, readBody, async (ctx) => {
+      const request = await requestIn(ctx, kind, read, { keys, airtel });
+      if ('refusal' in request) ctx.body = answer(request.refusal, false);
+      else await take(ctx, kind, request, deps);
+    });
+
+    router.get(`${enquiries}/:id`, ...around, authorised, (ctx) => {
+      const transaction = store.get(String(ctx.params['id']).toLowerCase());
+      const isKnown =
+        transaction?.wire === 'airtel-money' && transaction.kind === kind && transaction.state !== 'NOT_ACCEPTED';
+      ctx.body = isKnown ? enquiry(transaction, times) : answer(NOT_FOUND, false);
+    });
+  }
+  return router;
+}
+
+type Refusal = { readonly refusal: Parameters<typeof answer>[0] };
+
+async function requestIn(
+  ctx: Context,
+  kind: Kind,
+  read: Resource['read'],
+  { keys, airtel }: { readonly keys: AirtelKeys; readonly airtel: SandboxAirtel },
+): Promise<Extract<AirtelRead, { request: unknown }> | Refusal> {
+  const { body, rawBody } = ctx.request as { body?: unknown; rawBody?: string };
+  if (!(await keys.isSigned(rawBody ?? '', ctx.get('x-signature'), ctx.get('x-key')))) {
+    return { refusal: WRONG_SIGNATURE(kind) };
+  }
+  const parsed = read(body, ctx.get('X-Country'));
+  if (!('request' in parsed)) return { refusal: parsed.problem === 'amount' ? AMOUNT_REFUSED(kind) : INVALID_REQUEST };
+  if (parsed.pin !== null && (await keys.decrypted(parsed.pin)) !== airtel.pin) return { refusal: WRONG_OWN_PIN(kind) };
+  return parsed;
+}
+
+async function take(
+  ctx: Context,
+  kind: Kind,
+  { request }: Extract<AirtelRead, { request: unknown }>,
+  { intake, airtel }: AirtelRouterDeps,
+): Promise<void> {
+  const result = await intake.receive({ ...request, callbackUrl: airtel.callbackUrl ?? null });
+  switch (result) {
+    case 'accepted':
+      ctx.body = answer(IN_PROCESS(kind), true, { transaction: { id: request.externalId, status: 'SUCCESS' } });
+      return;
+    case 'duplicate':
+      ctx.body = answer(DUPLICATE, false);
+      return;
+    case 'unavailable':
+      ctx.status = 500;
+      ctx.body = answer(GENERAL_ERROR, false);
+      return;
+    case 'accepted_and_cut':
+      cutConnection(ctx);
+      return;
+  }
+}
+
+function handleErrors({ onError }: SandboxSettings): Middleware {
+  return async (ctx: Context, next: Next) => {
+    try {
+      await next();
+    } catch (error) {
+      const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
+      ctx.status = status < 500 ? status : 500;
+      ctx.body = answer(status < 500 ? INVALID_REQUEST : GENERAL_ERROR, false);
+      if (status >= 500) onError(error);
+    }
+  };
+}

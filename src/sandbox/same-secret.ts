@@ -1,0 +1,7 @@
+// Compares a secret that somebody gave with the one that it should be.
+import { timingSafeEqual } from 'node:crypto';
+
+export function isSameSecret(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

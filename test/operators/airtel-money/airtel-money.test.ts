@@ -1,0 +1,57 @@
+// The conformance suite with the Airtel Money adapter, against the sandbox operator over real HTTP.
+import { airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts';
+import { createAirtelMoney } from '../../../src/operators/airtel-money/airtel-money.ts';
+import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
+import {
+  AIRTEL,
+  countsOf,
+  setFaults,
+  SHORT_TIMES,
+  startReceiver,
+  startTestSandbox,
+  wireClient,
+} from '../../sandbox/sandbox-harness.ts';
+import { conformsToThePort } from '../conformance.ts';
+import type { AdapterHarness } from '../directions.ts';
+
+conformsToThePort('airtel-money', startHarness, {
+  // Airtel has no code for a payer without an account, and says of such a payee that our account may not pay.
+  outcomes: { collection: { '007': 'operator_rejected' }, payout: { '006': 'operator_unavailable' } },
+  namesMoney: false,
+  namesReturned: false,
+});
+
+async function startHarness(): Promise<AdapterHarness> {
+  const receiver = await startReceiver();
+  const sandbox = await startTestSandbox({
+    airtel: { ...AIRTEL, callbackUrl: receiver.url },
+    times: { ...SHORT_TIMES, reversalMs: 700 },
+  });
+  const client = wireClient(sandbox);
+  const { clientId, clientSecret, pin } = AIRTEL;
+  const operator = createAirtelMoney({
+    baseUrl: sandbox.url,
+    credentials: { clientId, clientSecret },
+    pin,
+    market: airtelMarket('UG'),
+    requestTimeoutMs: 3000,
+    connections: 4,
+  });
+  return {
+    operator,
+    money: { amountMinor: 150_000n, currency: 'UGX' },
+    phone: (ending) => `256752123${ending}`,
+    get callbacks() {
+      return receiver.callbacks.map(({ body }) => body);
+    },
+    seen: (operatorReference) => countsOf(client, transactionIdOf(operatorReference)),
+    setFaults: (faults) => setFaults(sandbox, faults),
+    undecidedMs: SHORT_TIMES.undecidedMs,
+    promptExpiryMs: SHORT_TIMES.promptExpiryMs,
+    async stop() {
+      await operator.close();
+      await sandbox.stop();
+      await receiver.stop();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// The Airtel adapter beside an operator that restarts, and so knows no token and has another key.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts';
+import { createAirtelMoney } from '../../../src/operators/airtel-money/airtel-money.ts';
+import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
+import { AIRTEL, countsOf, startTestSandbox, wireClient } from '../../sandbox/sandbox-harness.ts';
+
+describe('the Airtel adapter', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'airtel-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('goes on after the operator has restarted, which still knows every payment', async () => {
+    const config = { airtel: AIRTEL, dataFile: join(folder, 'journal.jsonl') };
+    const first = await startTestSandbox(config);
+    const { clientId, clientSecret, pin } = AIRTEL;
+    const operator = createAirtelMoney({
+      baseUrl: first.url,
+      credentials: { clientId, clientSecret },
+      pin,
+      market: airtelMarket('UG'),
+      requestTimeoutMs: 20_000,
+      connections: 2,
+    });
+    const payout = {
+      operatorReference: randomUUID(),
+      phone: '256752123010',
+      money: { amountMinor: 500n, currency: 'UGX' },
+      payeeMessage: 'Wages',
+    } as const;
+    assert.deepEqual(await operator.sendPayout(payout), { kind: 'accepted' });
+    await first.stop();
+    const second = await startTestSandbox({ ...config, port: Number(new URL(first.url).port) });
+    assert.deepEqual(await operator.sendPayout(payout), { kind: 'accepted', isRepeated: true });
+    assert.equal((await operator.getPayoutStatus(payout.operatorReference)).kind, 'pending');
+    const counts = await countsOf(wireClient(second), transactionIdOf(payout.operatorReference));
+    assert.deepEqual(counts, { requestsReceived: 2, timesAccepted: 1 });
+    await operator.close();
+    await second.stop();
+  });
+});

@@ -1,0 +1,131 @@
+// Payments at Airtel Money from the request to the last webhook, beside those at MTN of the same merchant.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
+import { transactionIdOf } from '../../src/operators/airtel-money/transaction-id.ts';
+import { assertError } from '../api/responses.ts';
+import { oneRow } from '../db/rows.ts';
+import { call, collectionFields } from '../support/api.ts';
+import { assertLedgerIsSound, availableBalance, createPayment, pay, untilState } from '../support/payments.ts';
+import { transitionsOf, untilAllReceived, PAID_TRANSITIONS } from '../support/payment-events.ts';
+import { fund, release, untilPayoutState } from '../support/payouts.ts';
+import { logInAs } from '../support/people.ts';
+import { decideAtSandbox, sandboxTransactions } from '../support/sandbox-operator.ts';
+import { eventually, type TestMerchant } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { valuesOf } from '../support/values-of.ts';
+
+const phoneFor = (row: string) => `256752000${row}`;
+
+describe('a payment at Airtel Money', () => {
+  const testEnv = useTestEnvironment({ environment: { MALIPO_PROMPT_WINDOW_MS: '120000' } });
+  let merchant: TestMerchant;
+
+  beforeEach(async () => {
+    merchant = await testEnv.addMerchant();
+  });
+
+  const collect = (row: string) => pay(testEnv, row, { merchant, fields: { phone: phoneFor(row) } });
+
+  async function payOut(row: string) {
+    await fund(testEnv, merchant, 20_000);
+    const idempotencyKey = randomUUID();
+    const json = collectionFields({ phone: phoneFor(row) });
+    const workflowId = payoutWorkflowId(merchant.id, idempotencyKey);
+    const payout = await createPayment(testEnv, '/v1/api/payouts', { merchant, idempotencyKey, json, workflowId });
+    const { status, text } = await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
+    assert.equal(status, 200, text);
+    return payout;
+  }
+
+  it('is led there by the prefix of the phone, and the other to MTN', async () => {
+    const payments = [await collect('000'), await pay(testEnv, '000', { merchant })];
+    const shown = await Promise.all(payments.map((payment) => untilState(testEnv, payment, 'succeeded')));
+    assert.deepEqual(valuesOf(shown, 'operator'), ['airtel-money', 'mtn-momo']);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payments[0]!)), PAID_TRANSITIONS);
+    const { receipt } = await oneRow<{ receipt: string }>(
+      testEnv.db,
+      'SELECT operator_receipt AS receipt FROM payments WHERE id = $1',
+      [payments[0]!.id],
+    );
+    assert.match(receipt, /^CI\d+$/);
+    assert.equal(await availableBalance(testEnv, merchant), 10_000);
+    await assertLedgerIsSound(testEnv.db);
+  });
+
+  for (const [row, failure] of [
+    ['001', 'payer_cancelled'],
+    ['005', 'payer_cancelled'],
+    ['006', 'insufficient_funds'],
+    ['013', 'payer_cancelled'],
+  ] as const) {
+    it(`fails as ${failure} at row ${row} of the sandbox’s table`, async () => {
+      const shown = await untilState(testEnv, await collect(row), 'failed');
+      assert.equal(shown.failure?.code, failure);
+      assert.equal(await availableBalance(testEnv, merchant), 0);
+    });
+  }
+
+  for (const row of ['004', '008', '011', '012', '014', '018']) {
+    it(`is collected once at row ${row} of the sandbox’s table`, async () => {
+      const payment = await collect(row);
+      await untilState(testEnv, payment, 'succeeded');
+      const seen = await sandboxTransactions(testEnv, payment.phone);
+      const id = transactionIdOf(payment.operatorReference).toLowerCase();
+      const own = seen.find(({ operatorReference }) => operatorReference === id);
+      assert.equal(own?.promptsRaised, 1);
+    });
+  }
+
+  it('is reversed when the operator gives the money back, and names no receipt any more', async () => {
+    await untilState(testEnv, await collect('015'), 'reversed');
+    assert.equal(await availableBalance(testEnv, merchant), 0);
+    await assertLedgerIsSound(testEnv.db);
+  });
+
+  it('shows Airtel’s prompt at the handset, and succeeds when the payer approves it there', async () => {
+    const payment = await collect('099');
+    await eventually('the prompt', async () => (await sandboxTransactions(testEnv, payment.phone)).length > 0);
+    const page = await fetch(`${testEnv.sandbox.url}/sandbox/handset?phone=${payment.phone}`);
+    assert.match(await page.text(), /Airtel Money: enter your PIN to pay/);
+    const reference = transactionIdOf(payment.operatorReference).toLowerCase();
+    await decideAtSandbox(testEnv, 'handset', { reference, choice: 'approve', pin: '1234' });
+    await untilState(testEnv, payment, 'succeeded');
+  });
+
+  it('is paid out with the PIN of our wallet, once', async () => {
+    for (const row of ['000', '014']) {
+      const payout = await payOut(row);
+      await untilPayoutState(testEnv, payout, 'succeeded');
+      const [seen] = await sandboxTransactions(testEnv, payout.phone);
+      assert.deepEqual([seen?.kind, seen?.transfersTaken], ['payout', 1]);
+    }
+    await assertLedgerIsSound(testEnv.db);
+  });
+
+  it('is not paid out to a phone without an account', async () => {
+    const shown = await untilPayoutState(testEnv, await payOut('001'), 'failed');
+    assert.equal(shown.failure?.code, 'payer_not_found');
+    assert.equal(await availableBalance(testEnv, merchant), 20_000);
+  });
+
+  it('is not refunded, which is said at once and recorded nowhere', async () => {
+    const payment = await collect('000');
+    await untilState(testEnv, payment, 'succeeded');
+    const maker = await logInAs(testEnv, merchant.id, 'maker');
+    const path = `/v1/console/collections/${payment.id}/reversal`;
+    const response = await maker.call('POST', path, { idempotencyKey: randomUUID() });
+    assert.match(assertError(response, 'state_conflict').message, /Airtel Money offers no refund/);
+    assert.equal(await availableBalance(testEnv, merchant), 5000);
+  });
+
+  it('has callbacks that name it by its id alone, and that a stranger’s changes nothing', async () => {
+    const payment = await collect('010');
+    await untilState(testEnv, payment, 'prompted');
+    const transaction = { id: transactionIdOf(payment.operatorReference), status_code: 'TS', airtel_money_id: 'CI1' };
+    const path = '/operators/airtel-money/callbacks';
+    assert.equal((await call(testEnv.baseUrl, 'POST', path, { json: { transaction } })).status, 200);
+    assertError(await call(testEnv.baseUrl, 'POST', path, { json: { transaction: { id: 'x' } } }), 'body_malformed');
+    assert.equal(await availableBalance(testEnv, merchant), 0);
+  });
+});
