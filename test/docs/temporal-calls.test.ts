@@ -132,7 +132,7 @@ type Entry = { readonly act: string; readonly outcome: string; readonly tests: s
 
 function entries(): Entry[] {
   const page = readFileSync(join(root, PAGE), 'utf8');
-  const rows = page.split('\n').filter((line) => line.startsWith('| '));
+  const rows = page.split('\n').filter((line) => line.startsWith('|'));
   return rows.slice(2).map((line) => {
     const [, act = '', outcome = '', tests = ''] = line.split('|').map((cell) => cell.trim());
     return { act, outcome, tests };
