@@ -41,11 +41,11 @@ export const BOOK_WALKS: readonly Walk[] = [
       const reason = { code: 'INTERNAL_PROCESSING_ERROR', message: 'Not paid.' };
       await correctAtOperator(stage, payout, { state: 'FAILED', reason });
       return async () => {
-        const open = await stage.staff('discrepancies');
+        const open = await stage.staff.read('discrepancies');
         const [, id = ''] = /^(\d+) /m.exec(open) ?? [];
         if (!open.includes(payout)) throw new Error(`the staff are not shown it: ${open}`);
         await correctAtOperator(stage, payout, { state: 'SUCCESSFUL', reason: null });
-        await stage.staff('settle', '--id', id, '--how', 'The operator paid it after all.', '--staff', 'walker');
+        await stage.staff.act('settle', '--id', id, '--how', 'The operator paid it after all.');
         await checkLedgerNow(stage);
       };
     },

@@ -1,16 +1,14 @@
 // What the walks act on: every process of a deployment by itself, its merchants and people, its database, and a Prometheus beside it.
-import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { createClient, type Client } from '../chaos/client.ts';
 import { prepare } from '../chaos/campaign.ts';
 import { openLineFile } from '../chaos/line-file.ts';
 import type { Merchant } from '../chaos/merchants.ts';
 import { startTopology, type ServerProcess, type Topology } from '../chaos/topology.ts';
-import { findProjectRoot } from '../src/project-root.ts';
 import { startPrometheus, type Prometheus } from './prometheus.ts';
+import { createStageStaff, type StageStaff } from './staff.ts';
 
 export type Stage = {
   readonly topology: Topology;
@@ -21,8 +19,7 @@ export type Stage = {
   /** What people and merchants do; each request is repeated until it is answered. */
   readonly client: Client;
   readonly prometheus: Prometheus;
-  /** Runs a command of the service's staff; resolves with what it prints. */
-  staff(...args: readonly string[]): Promise<string>;
+  readonly staff: StageStaff;
   stop(keeps: boolean): Promise<void>;
 };
 
@@ -81,21 +78,12 @@ export async function startStage(report: (line: string) => void): Promise<Stage 
     }
     await prepare(topology, client, 0);
     const { merchants } = topology;
-    return { topology, api, worker, dispatcher, merchants, client, prometheus, staff: staffOf(topology), stop };
+    const staff = createStageStaff(topology.environment);
+    return { topology, api, worker, dispatcher, merchants, client, prometheus, staff, stop };
   } catch (error) {
     await stop(true);
     throw error;
   }
-}
-
-function staffOf({ environment }: Topology): Stage['staff'] {
-  const entry = join(findProjectRoot(), 'dist/src/server/entries/staff.js');
-  return async (...args) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], {
-      env: { ...process.env, ...environment },
-    });
-    return stdout;
-  };
 }
 
 const LOOK_EVERY_MS = 500;

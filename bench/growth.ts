@@ -17,7 +17,7 @@ import { retainedSince } from '../src/domain/retention.ts';
 import { WORK_KINDS } from '../src/domain/work.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { checkLedgerChanges } from '../src/operations/payments/check-ledger-changes.ts';
-import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
+import { rebuildTotals } from '../src/db/payments/totals.ts';
 import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { getOverview } from '../src/operations/get-overview.ts';
@@ -134,7 +134,7 @@ async function fill(db: Database, payments: number): Promise<Merchant> {
   const endpoint = { merchantId, url: 'https://merchant.example/hook', keyRing: KEY_RING };
   const endpointId = await addEndpoint(db, endpoint);
   await writeManyRows(db, { merchantId, makerId, endpointId, payments });
-  await rebuildTotals(db, merchantId);
+  await db.withTransaction((tx) => rebuildTotals(tx, merchantId));
   await db.pool.query('VACUUM ANALYZE');
   const merchant = { apiKey, makerId, endpointId };
   await db.pool.query('INSERT INTO bench_merchant VALUES ($1, $2)', [merchant, payments]);

@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { SCOPES } from '../src/domain/accounts/api-key.ts';
 import type { MerchantId } from '../src/domain/ids.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
-import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
+import { rebuildTotals } from '../src/db/payments/totals.ts';
 import { hashPassword } from '../src/security/password.ts';
 import { generateTotpSecret } from '../src/security/totp.ts';
 import { startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
@@ -71,7 +71,7 @@ async function addCaller(bench: BenchEnvironment, name: string, payments: number
   const endpointId = await addEndpoint(db, { merchantId, url: 'http://127.0.0.1:9/', keyRing });
   const apiKey = await addApiKey(db, { merchantId, scopes: SCOPES, createdBy: maker.id });
   await writeManyRows(db, { merchantId, makerId: maker.id, endpointId, payments });
-  await rebuildTotals(db, merchantId);
+  await db.withTransaction((tx) => rebuildTotals(tx, merchantId));
   // After the rows, which take longer to write than a step-up lasts.
   const cookies = {
     owner: await logIn(bench.baseUrl, owner),

@@ -142,6 +142,7 @@ CREATE TABLE audit_entries (
   merchant_id text COLLATE "C",
   user_id text COLLATE "C",
   api_key_id text COLLATE "C",
+  staff_id text COLLATE "C",
   staff text,
   action text NOT NULL,
   outcome text NOT NULL,
@@ -159,7 +160,7 @@ CREATE TABLE audit_entries (
   CONSTRAINT audit_entries_created_at CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at <= '9999-01-01 00:00:00+00'::timestamp with time zone),
   CONSTRAINT audit_entries_one_actor CHECK (staff IS NULL OR user_id IS NULL AND api_key_id IS NULL),
   CONSTRAINT audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['done'::text, 'refused'::text])),
-  CONSTRAINT audit_entries_staff_form CHECK (staff ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'::text),
+  CONSTRAINT audit_entries_staff_form CHECK ((staff IS NULL) = (staff_id IS NULL) AND staff ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'::text AND staff_id ~ '^stf_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
   CONSTRAINT audit_entries_subject_id_check CHECK (length(subject_id) <= 300)
 );
 CREATE INDEX audit_entries_by_time ON audit_entries USING btree (merchant_id, created_at, id);
@@ -173,7 +174,8 @@ CREATE INDEX audit_entries_recoveries ON audit_entries USING btree (merchant_id,
 CREATE TRIGGER audit_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_entries_queue_link AFTER INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION queue_audit_link();
 COMMENT ON TABLE audit_entries IS 'Who did what, or was refused what, and when.';
-COMMENT ON COLUMN audit_entries.staff IS 'Who of the staff of the service acted. Null: a person, an API key or the service by itself.';
+COMMENT ON COLUMN audit_entries.staff_id IS 'Who of the staff of the service acted. Null: a person, an API key or the service by itself.';
+COMMENT ON COLUMN audit_entries.staff IS 'Their name.';
 COMMENT ON TRIGGER audit_entries_append_only ON audit_entries IS 'Refuses every update, delete and truncate: rows are only added.';
 COMMENT ON TRIGGER audit_entries_queue_link ON audit_entries IS 'Refuses nothing. The entry waits for its link.';
 
@@ -1097,34 +1099,27 @@ COMMENT ON TRIGGER proposals_check ON proposals IS 'Refuses another id, kind or 
 CREATE TABLE recoveries (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
-  reason text NOT NULL,
-  requested_by text NOT NULL,
+  proposal_id text COLLATE "C" NOT NULL,
+  token_sha256 bytea NOT NULL,
   created_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
-  approved_by text,
-  approved_at timestamp with time zone,
-  token_sha256 bytea,
   attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT recoveries_pkey PRIMARY KEY (id),
   CONSTRAINT recoveries_token_sha256_key UNIQUE (token_sha256),
   CONSTRAINT recoveries_user_id_key UNIQUE (user_id),
+  CONSTRAINT recoveries_proposal_id_fkey FOREIGN KEY (proposal_id) REFERENCES staff_proposals(id),
   CONSTRAINT recoveries_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
-  CONSTRAINT recoveries_approved CHECK ((approved_by IS NULL) = (token_sha256 IS NULL) AND (approved_at IS NULL) = (token_sha256 IS NULL)),
-  CONSTRAINT recoveries_approved_by_check CHECK (approved_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'::text),
-  CONSTRAINT recoveries_by_two CHECK (approved_by <> requested_by),
   CONSTRAINT recoveries_end_after_they_begin CHECK (expires_at > created_at),
   CONSTRAINT recoveries_id_check CHECK (id ~ '^rcv_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
-  CONSTRAINT recoveries_reason_check CHECK (length(reason) >= 1 AND length(reason) <= 500),
-  CONSTRAINT recoveries_requested_by_check CHECK (requested_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'::text),
   CONSTRAINT recoveries_token_sha256_check CHECK (length(token_sha256) = 32)
 );
 CREATE INDEX recoveries_age ON recoveries USING btree (expires_at);
 CREATE TRIGGER recoveries_check BEFORE INSERT OR UPDATE ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
-COMMENT ON TABLE recoveries IS 'How a person regains access. One of the staff of the service requests it and another approves it; only then it has a token.';
+COMMENT ON TABLE recoveries IS 'How a person regains access, on which two of the staff of the service agreed.';
 COMMENT ON COLUMN recoveries.user_id IS 'A person has one recovery at most: a new one replaces the old one.';
-COMMENT ON COLUMN recoveries.expires_at IS 'The end of the request and, from its approval on, of the token.';
+COMMENT ON COLUMN recoveries.proposal_id IS 'The confirmed proposal of the staff, which has both of them and the reason.';
 COMMENT ON COLUMN recoveries.token_sha256 IS 'The digest of the token, with which the person sets a new password. The row is deleted when it is used.';
-COMMENT ON TRIGGER recoveries_check ON recoveries IS 'Refuses a recovery that is created as approved, every change but one approval before the end, and an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER recoveries_check ON recoveries IS 'Refuses a recovery without a confirmed proposal of the staff about this person, every change, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE recovery_codes (
   user_id text COLLATE "C" NOT NULL,
@@ -1236,6 +1231,94 @@ COMMENT ON COLUMN sessions.expires_at IS 'The session ends then, however much it
 COMMENT ON COLUMN sessions.verified_at IS 'The last verification of any kind, by password or second factor. The log-in is the first.';
 COMMENT ON COLUMN sessions.failed_log_ins IS 'What users.failed_log_ins was when the session was opened.';
 COMMENT ON TRIGGER sessions_check ON sessions IS 'Refuses another id, and an attestation whose number is not greater than that of the row.';
+
+CREATE TABLE staff_members (
+  id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  state text NOT NULL,
+  founder smallint,
+  added_by text COLLATE "C",
+  confirmed_by text COLLATE "C",
+  proposal_id text COLLATE "C",
+  password_hash text,
+  totp_secret_sealed text,
+  totp_last_step bigint,
+  created_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  attestation text DEFAULT ''::text NOT NULL,
+  CONSTRAINT staff_members_pkey PRIMARY KEY (id),
+  CONSTRAINT staff_members_founder_key UNIQUE (founder),
+  CONSTRAINT staff_members_name_key UNIQUE (name),
+  CONSTRAINT staff_members_proposal_id_key UNIQUE (proposal_id),
+  CONSTRAINT staff_members_added_by_fkey FOREIGN KEY (added_by) REFERENCES staff_members(id),
+  CONSTRAINT staff_members_confirmed_by_fkey FOREIGN KEY (confirmed_by) REFERENCES staff_members(id),
+  CONSTRAINT staff_members_proposal_id_fkey FOREIGN KEY (proposal_id) REFERENCES staff_proposals(id),
+  CONSTRAINT staff_members_added CHECK (
+CASE
+    WHEN founder IS NULL THEN num_nulls(added_by, confirmed_by, proposal_id) = 0
+    ELSE num_nonnulls(added_by, confirmed_by) = 0
+END),
+  CONSTRAINT staff_members_by_two CHECK (confirmed_by <> added_by),
+  CONSTRAINT staff_members_ended CHECK ((ended_at IS NOT NULL) = (state = 'ended'::text) AND (state = 'active'::text OR password_hash IS NULL)),
+  CONSTRAINT staff_members_enrolled CHECK (num_nulls(password_hash, totp_secret_sealed, totp_last_step) = ANY (ARRAY[0, 3])),
+  CONSTRAINT staff_members_founder_check CHECK (founder = ANY (ARRAY[1, 2])),
+  CONSTRAINT staff_members_id_check CHECK (id ~ '^stf_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT staff_members_name_check CHECK (name ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'::text),
+  CONSTRAINT staff_members_password_hash_check CHECK (password_hash ~~ '$argon2id$%'::text),
+  CONSTRAINT staff_members_state_check CHECK (state = ANY (ARRAY['active'::text, 'ended'::text]))
+);
+CREATE TRIGGER staff_members_check BEFORE INSERT OR UPDATE ON staff_members FOR EACH ROW EXECUTE FUNCTION check_staff_member();
+CREATE CONSTRAINT TRIGGER staff_members_first_two AFTER INSERT ON staff_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.founder IS NOT NULL) EXECUTE FUNCTION check_founders();
+COMMENT ON TABLE staff_members IS 'A person of the staff of the service, who logs in for each command that changes something. A name is never given to another person.';
+COMMENT ON COLUMN staff_members.founder IS 'The two first ones have 1 and 2, so that no other two can be made without a proposal. Null: two others added this one.';
+COMMENT ON COLUMN staff_members.added_by IS 'Who proposed to add this one. Null for the two first ones.';
+COMMENT ON COLUMN staff_members.confirmed_by IS 'Who confirmed it: another one.';
+COMMENT ON COLUMN staff_members.proposal_id IS 'The last confirmed proposal about this one: to add, to reset or to end. The secret of codes is sealed for it, or for the id while there is none, so that no earlier secret is put back.';
+COMMENT ON COLUMN staff_members.password_hash IS 'Null: not enrolled. Such a person cannot log in.';
+COMMENT ON COLUMN staff_members.totp_last_step IS 'The last time step that was used, so that a code works once.';
+COMMENT ON TRIGGER staff_members_check ON staff_members IS 'Refuses a person whom no two of the staff added, another id, name or origin, an end or reset on which no two agreed, a used code as unused, and an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER staff_members_first_two ON staff_members IS 'Refuses one of the two first people without the other one.';
+
+CREATE TABLE staff_proposals (
+  id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  payload json NOT NULL,
+  state text NOT NULL,
+  proposed_by text COLLATE "C" NOT NULL,
+  token_sha256 bytea,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  decided_by text COLLATE "C",
+  decided_at timestamp with time zone,
+  confirmation_sha256 bytea,
+  attestation text DEFAULT ''::text NOT NULL,
+  CONSTRAINT staff_proposals_pkey PRIMARY KEY (id),
+  CONSTRAINT staff_proposals_confirmation_sha256_key UNIQUE (confirmation_sha256),
+  CONSTRAINT staff_proposals_token_sha256_key UNIQUE (token_sha256),
+  CONSTRAINT staff_proposals_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff_members(id),
+  CONSTRAINT staff_proposals_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_members(id),
+  CONSTRAINT staff_proposals_by_two CHECK (state <> 'confirmed'::text OR decided_by <> proposed_by),
+  CONSTRAINT staff_proposals_confirmation CHECK (confirmation_sha256 IS NULL OR state = 'confirmed'::text),
+  CONSTRAINT staff_proposals_confirmation_sha256_check CHECK (length(confirmation_sha256) = 32),
+  CONSTRAINT staff_proposals_decided CHECK (num_nulls(decided_by, decided_at) =
+CASE state
+    WHEN 'pending'::text THEN 2
+    ELSE 0
+END),
+  CONSTRAINT staff_proposals_end_after_they_begin CHECK (expires_at > created_at),
+  CONSTRAINT staff_proposals_id_check CHECK (id ~ '^spr_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT staff_proposals_kind_check CHECK (kind ~ '^[a-z][a-z_]{2,49}$'::text),
+  CONSTRAINT staff_proposals_payload_check CHECK (json_typeof(payload) = 'object'::text),
+  CONSTRAINT staff_proposals_state_check CHECK (state = ANY (ARRAY['pending'::text, 'confirmed'::text, 'rejected'::text])),
+  CONSTRAINT staff_proposals_token_sha256_check CHECK (length(token_sha256) = 32)
+);
+CREATE TRIGGER staff_proposals_check BEFORE INSERT OR UPDATE ON staff_proposals FOR EACH ROW EXECUTE FUNCTION check_staff_proposal();
+COMMENT ON TABLE staff_proposals IS 'What one of the staff proposed, and another one of them confirmed, before its end; anybody of them may reject it.';
+COMMENT ON COLUMN staff_proposals.kind IS 'What is proposed, which says what the payload holds.';
+COMMENT ON COLUMN staff_proposals.token_sha256 IS 'The digest of the token of the proposer, where the person whom it is about enrols with one from each of the two. Null: none.';
+COMMENT ON COLUMN staff_proposals.decided_by IS 'Who confirmed or rejected it.';
+COMMENT ON COLUMN staff_proposals.confirmation_sha256 IS 'The digest of the token of who confirmed it. Null: none.';
+COMMENT ON TRIGGER staff_proposals_check ON staff_proposals IS 'Refuses a proposal that is made as decided, to change what it proposes, a second decision, a confirmation from its end on, a proposer or decider who is none of the enrolled staff, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE state_changes (
   xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -1668,6 +1751,18 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.check_founders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF (SELECT count(*) FROM staff_members WHERE founder IS NOT NULL) <> 2 THEN
+    RAISE EXCEPTION 'the first of the staff are two' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_housekeeping()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2051,18 +2146,14 @@ CREATE OR REPLACE FUNCTION public.check_recovery()
 AS $function$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    IF NEW.approved_by IS NOT NULL THEN
-      RAISE EXCEPTION 'recovery % must be requested before it is approved', NEW.id USING ERRCODE = 'restrict_violation';
+    IF NOT is_confirmed_by_staff(NEW.proposal_id, 'recovery', 'user_id', NEW.user_id) THEN
+      RAISE EXCEPTION 'two of the staff agree on recovery % of this person', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
     RETURN NEW;
   END IF;
   PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
-  IF (to_jsonb(NEW) - 'attestation') <> (to_jsonb(OLD) - 'attestation')
-     AND (OLD.approved_by IS NOT NULL OR NEW.approved_by IS NULL OR NEW.approved_at >= OLD.expires_at
-       OR (NEW.id, NEW.user_id, NEW.reason, NEW.requested_by, NEW.created_at)
-          <> (OLD.id, OLD.user_id, OLD.reason, OLD.requested_by, OLD.created_at)) THEN
-    RAISE EXCEPTION 'recovery % can only be approved, once and before it expires', OLD.id
-      USING ERRCODE = 'restrict_violation';
+  IF (to_jsonb(NEW) - 'attestation') <> (to_jsonb(OLD) - 'attestation') THEN
+    RAISE EXCEPTION 'recovery % is never changed', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $function$;
@@ -2075,6 +2166,76 @@ BEGIN
   IF OLD.used_at IS NOT NULL OR (NEW.user_id, NEW.code_sha256, NEW.created_at)
       IS DISTINCT FROM (OLD.user_id, OLD.code_sha256, OLD.created_at) THEN
     RAISE EXCEPTION 'a recovery code is used once and never changed' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_staff_member()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  is_decided boolean;
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.founder IS NULL AND (NEW.password_hash IS NOT NULL OR NOT EXISTS (SELECT FROM staff_proposals p
+        WHERE is_confirmed_by_staff(p.id, 'staff_addition', 'name', NEW.name)
+          AND (p.id, p.proposed_by, p.decided_by) = (NEW.proposal_id, NEW.added_by, NEW.confirmed_by))) THEN
+      RAISE EXCEPTION 'two of the staff add another one, who is not enrolled yet: %', NEW.name
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+  END IF;
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF (NEW.id, NEW.name, NEW.founder, NEW.added_by, NEW.confirmed_by, NEW.created_at)
+      IS DISTINCT FROM (OLD.id, OLD.name, OLD.founder, OLD.added_by, OLD.confirmed_by, OLD.created_at) THEN
+    RAISE EXCEPTION 'the id, name and origin of a row of staff_members never change' USING ERRCODE = 'restrict_violation';
+  END IF;
+  is_decided := (NEW.state, NEW.proposal_id) IS DISTINCT FROM (OLD.state, OLD.proposal_id)
+    OR (OLD.password_hash IS NOT NULL AND NEW.password_hash IS DISTINCT FROM OLD.password_hash);
+  IF is_decided AND (OLD.state = 'ended' OR NEW.password_hash IS NOT NULL
+      OR NEW.proposal_id IS NOT DISTINCT FROM OLD.proposal_id
+      OR NOT is_confirmed_by_staff(NEW.proposal_id,
+        CASE NEW.state WHEN 'ended' THEN 'staff_end' ELSE 'staff_reset' END, 'member', NEW.id)) THEN
+    RAISE EXCEPTION 'two of the staff end or reset another one: %', OLD.name USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.totp_last_step < OLD.totp_last_step THEN
+    RAISE EXCEPTION 'a used code stays used: %', OLD.name USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_staff_proposal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.state <> 'pending' THEN
+      RAISE EXCEPTION 'proposal % must be made before it is decided', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    PERFORM require_enrolled_staff(NEW.proposed_by);
+    RETURN NEW;
+  END IF;
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF (to_jsonb(NEW) - 'attestation') = (to_jsonb(OLD) - 'attestation') AND NEW.payload::text = OLD.payload::text THEN
+    RETURN NEW;
+  END IF;
+  IF (NEW.id, NEW.kind, NEW.payload::text, NEW.proposed_by, NEW.token_sha256, NEW.created_at, NEW.expires_at)
+      IS DISTINCT FROM (OLD.id, OLD.kind, OLD.payload::text, OLD.proposed_by, OLD.token_sha256, OLD.created_at, OLD.expires_at) THEN
+    RAISE EXCEPTION 'what proposal % proposes never changes', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.state <> 'pending' OR NEW.state = 'pending' THEN
+    RAISE EXCEPTION 'proposal % is decided once', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  PERFORM require_enrolled_staff(NEW.decided_by);
+  IF NEW.state = 'confirmed' THEN
+    PERFORM require_enrolled_staff(NEW.proposed_by);
+    IF NEW.decided_at >= OLD.expires_at THEN
+      RAISE EXCEPTION 'proposal % has expired', OLD.id USING ERRCODE = 'restrict_violation';
+    END IF;
   END IF;
   RETURN NEW;
 END $function$;
@@ -2181,6 +2342,16 @@ BEGIN
   RETURN EXISTS (SELECT 1 FROM users WHERE id = person AND totp_secret_sealed IS NOT NULL)
     OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = person);
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.is_confirmed_by_staff(proposal text, wanted text, name text, subject text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  SELECT EXISTS (SELECT FROM staff_proposals p
+    WHERE p.id = proposal AND p.kind = wanted AND p.state = 'confirmed' AND p.payload ->> name = subject)
+$function$;
 
 CREATE OR REPLACE FUNCTION public.is_live()
  RETURNS boolean
@@ -2362,6 +2533,18 @@ CREATE OR REPLACE FUNCTION public.refuse_requested_change()
 AS $function$
 BEGIN
   RAISE EXCEPTION 'the requested fields of payments cannot change' USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.require_enrolled_staff(member text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  PERFORM 1 FROM staff_members WHERE id = member AND state = 'active' AND password_hash IS NOT NULL FOR SHARE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION '% is none of the enrolled staff', member USING ERRCODE = 'restrict_violation';
+  END IF;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.reserved_by_refunds(merchant text)

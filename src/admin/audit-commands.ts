@@ -1,6 +1,6 @@
 // The commands of `npm run staff` that verify what the service wrote: audit logs, and attested rows. Each returns the text that it prints.
 import type { z } from 'zod';
-import type { Staff } from '../domain/accounts/staff.ts';
+import type { StaffMember } from '../domain/accounts/staff.ts';
 import { attestRows, type AttestRows } from '../operations/accounts/attest-rows.ts';
 import { exportAudit, verifyAudit } from '../operations/accounts/verify-audit.ts';
 import type { AttestedDatabase, StaffDatabase } from './server-database.ts';
@@ -35,8 +35,7 @@ export async function exportAuditLog(
 /** Throws a RecordFault with all rows that are not attested, after it did its work on the others. */
 export async function attestAllRows(
   work: AttestRows['work'],
-  { staff: by }: { readonly staff: Staff | null },
-  { db }: AttestedDatabase,
+  { db, by }: AttestedDatabase & { readonly by: StaffMember | null },
 ): Promise<string> {
   const { attested, unattested } = await attestRows(db, { work, by, at: new Date() });
   if (unattested.length > 0) {

@@ -10,21 +10,21 @@ import { listMembers, type ListedMember } from '../operations/accounts/list-memb
 import { listAllMerchants, listMerchants, type ListedMerchant } from '../db/accounts/merchant.ts';
 import type { Database } from '../db/platform/database.ts';
 import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
-import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase, StaffDatabase } from './server-database.ts';
+import type { ActingDatabase, AttestedDatabase, By, MaybeServedDatabase, ServedDatabase } from './server-database.ts';
 import { rebuildTotals } from '../operations/payments/rebuild-totals.ts';
 import { MAX_SHOWN } from './shown-list.ts';
-import type { anyMerchant, merchantList, newMerchant, oneMerchant, waitingChange } from './staff-options.ts';
+import type { actOnMerchant, anyMerchant, merchantList, newMerchant, waitingChange } from './staff-options.ts';
 
 export async function createMerchantWithOwners(
-  { name, currency, email: emails, staff }: z.infer<typeof newMerchant>,
-  { db, baseUrl, coverage }: ServedDatabase,
+  { name, currency, email: emails }: z.infer<typeof newMerchant>,
+  { db, baseUrl, coverage, by }: By<ServedDatabase>,
 ): Promise<string> {
   const served = currenciesServed(coverage);
   if (!served.includes(currency)) {
     throw new Error(`no operator here supports ${currency}; --currency must be one of ${served.join(', ')}`);
   }
   const owners = emails.map((email) => ({ email, ...newToken() }));
-  const invited = { by: staff, owners: owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 })) };
+  const invited = { by, owners: owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 })) };
   const id = await createMerchant(db, { name, currency, invited, at: new Date() });
   const invitations = owners.map(
     ({ email, token }) => `invitation  ${token}
@@ -132,8 +132,8 @@ function rolesText(roles: readonly Role[]): string {
 }
 
 export async function approveWaitingChange(
-  { merchant, change: id, staff }: z.infer<typeof waitingChange>,
-  { db }: AttestedDatabase,
+  { merchant, change: id }: z.infer<typeof waitingChange>,
+  { db, by: staff }: By<ActingDatabase>,
 ): Promise<string> {
   const by = { serviceFor: merchant as MerchantId, staff };
   const input = { id, decision: 'approved', by, at: new Date() } as const;
@@ -153,9 +153,9 @@ token       ${approvalToken}
 }
 
 export async function rebuildMerchantTotals(
-  { merchant }: z.infer<typeof oneMerchant>,
-  { db }: StaffDatabase,
+  { merchant }: z.infer<typeof actOnMerchant>,
+  { db, by }: By<ActingDatabase>,
 ): Promise<string> {
-  await rebuildTotals(db, merchant as MerchantId);
+  await rebuildTotals(db, { merchantId: merchant as MerchantId, by, at: new Date() });
   return 'the totals were counted again\n';
 }

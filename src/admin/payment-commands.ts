@@ -4,7 +4,7 @@ import { discrepancyText } from '../domain/payments/discrepancy.ts';
 import { findOpenDiscrepancies } from '../db/payments/discrepancy.ts';
 import { listQuarantinedWork } from '../db/work/backlog.ts';
 import { settleDiscrepancy } from '../operations/payments/settle-discrepancy.ts';
-import type { StaffDatabase } from './server-database.ts';
+import type { ActingDatabase, By, StaffDatabase } from './server-database.ts';
 import { MAX_SHOWN, shownList } from './shown-list.ts';
 import type { settledDiscrepancy } from './staff-options.ts';
 
@@ -17,10 +17,10 @@ export async function showDiscrepancies({ db }: StaffDatabase): Promise<string> 
 }
 
 export async function settleOpenDiscrepancy(
-  { id, how, staff }: z.infer<typeof settledDiscrepancy>,
-  { db }: StaffDatabase,
+  { id, how }: z.infer<typeof settledDiscrepancy>,
+  { db, by }: By<ActingDatabase>,
 ): Promise<string> {
-  const settled = await settleDiscrepancy(db, { id, how, by: staff, at: new Date() });
+  const settled = await settleDiscrepancy(db, { id, how, by, at: new Date() });
   if (settled === null) throw new Error(`there is no open discrepancy ${id}`);
   return `settled     ${settled.subject} of ${settled.merchantId}: ${discrepancyText(settled)}\n`;
 }

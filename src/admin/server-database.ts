@@ -2,6 +2,7 @@
 import { ConfigError, loadStaffSettings, type StaffNeeds, type StaffSettings } from '../settings/config.ts';
 import { openDatabase, type Database } from '../db/platform/database.ts';
 import { coverageOf, type Coverage } from '../domain/payments/operator-catalogue.ts';
+import type { StaffMember } from '../domain/accounts/staff.ts';
 import { createRowAttestor, type RowAttestor } from '../security/row-attestation.ts';
 import type { KeyRing } from '../security/sealing.ts';
 import { findEnvironment } from '../db/platform/deployment.ts';
@@ -11,8 +12,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export type StaffDatabase = { readonly db: Database; readonly baseUrl: string };
 /** For a command that reads or writes rows that are attested. */
 export type AttestedDatabase = StaffDatabase & { readonly attestationKeys: KeyRing };
-/** For a command that concerns the operators that the deployment reaches, too. */
-export type ServedDatabase = AttestedDatabase & { readonly coverage: Coverage };
+/** For a command for which one of the staff logs in. */
+export type ActingDatabase = AttestedDatabase & { readonly secretKeys: KeyRing };
+/** The database of a command, and who of the staff logged in for it. */
+export type By<Server> = Server & { readonly by: StaffMember };
+/** For one that concerns the operators that the deployment reaches, too. */
+export type ServedDatabase = ActingDatabase & { readonly coverage: Coverage };
 /** Null: the settings do not say. */
 export type MaybeServedDatabase = AttestedDatabase & { readonly coverage: Coverage | null };
 
@@ -20,8 +25,9 @@ export type MaybeServedDatabase = AttestedDatabase & { readonly coverage: Covera
 export type ServerFor = {
   readonly database: StaffDatabase;
   readonly 'database and keys': AttestedDatabase;
-  readonly 'database, keys and operators': ServedDatabase;
   readonly 'database, keys and operators if set': MaybeServedDatabase;
+  readonly 'database and all keys': ActingDatabase;
+  readonly 'database, all keys and operators': ServedDatabase;
 };
 
 /**
@@ -33,12 +39,16 @@ export async function withServerDatabase<Needs extends StaffNeeds, Result>(
   needs: Needs,
   run: (server: ServerFor[Needs]) => Promise<Result>,
 ): Promise<Result> {
-  const settings: StaffSettings & Partial<StaffSettings<'database, keys and operators'>> = loadStaffSettings(
+  const settings: StaffSettings & Partial<StaffSettings<'database, all keys and operators'>> = loadStaffSettings(
     environment,
     needs,
   );
   const { MALIPO_ENVIRONMENT: own, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const { MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: mtnMomo, MALIPO_AIRTEL_MONEY_COUNTRY: airtelMoney } = settings;
+  const {
+    MALIPO_SECRET_KEYS: secretKeys,
+    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: mtnMomo,
+    MALIPO_AIRTEL_MONEY_COUNTRY: airtelMoney,
+  } = settings;
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     poolSize: 1,
@@ -56,7 +66,7 @@ export async function withServerDatabase<Needs extends StaffNeeds, Result>(
     const baseUrl = settings.MALIPO_PUBLIC_URL.replace(/\/$/, '');
     const coverage = mtnMomo === undefined ? null : coverageOf({ mtnMomo, airtelMoney });
     // The settings that it needs are there: loading them has made sure.
-    return await run({ db, baseUrl, attestationKeys, coverage } as ServerFor[Needs]);
+    return await run({ db, baseUrl, attestationKeys, secretKeys, coverage } as ServerFor[Needs]);
   } finally {
     await db.close();
   }

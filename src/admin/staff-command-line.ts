@@ -1,7 +1,7 @@
 // The command line of `npm run staff`: its help pages, and how arguments become one of the staff's commands.
 import { ConfigError, requiredStaffSettings } from '../settings/config.ts';
 import { RecordFault } from './audit-commands.ts';
-import type { StaffCommand, StaffEnvironment, StaffOutcome } from './staff-commands.ts';
+import type { StaffCommand, StaffEnvironment, StaffOutcome } from './staff-command.ts';
 import { OPTIONS, parseOptions, UsageError } from './staff-options.ts';
 
 export type StaffCommands = Readonly<Record<string, StaffCommand>>;
@@ -63,7 +63,7 @@ function interpret(
     found = find(words, commands);
     if (isHelp) return { kind: 'help', text: found === null ? overview(commands) : pageOf(...found) };
     if (found === null) throw new UsageError(`the commands are: ${Object.keys(commands).join(', ')}`);
-    return { kind: 'command', name: found[0], run: found[1].read(options) };
+    return { kind: 'command', name: found[0], run: found[1].read(options, found[0]) };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return { kind: 'wrong', problem: error.message, help: found === null ? overview(commands) : pageOf(...found) };
@@ -82,7 +82,8 @@ function overview(commands: StaffCommands): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   return `usage: npm run staff -- COMMAND [options]
 
-For the service's staff, on the database of a deployment.
+For the service's staff, on the database of a deployment. Commands with --as are acts of the person it names, who logs in for
+each: at a terminal they ask for password and one-time code, otherwise they read them as two lines of standard input.
 
 ${lines.join('\n')}
 

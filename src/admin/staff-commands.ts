@@ -1,6 +1,4 @@
 // Every command of the staff: what it does, for its help page, which options it takes, and what it needs.
-import type { z } from 'zod';
-import type { StaffNeeds } from '../settings/config.ts';
 import { attestAllRows, exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import {
   approveWaitingChange,
@@ -10,52 +8,28 @@ import {
   showWaitingChanges,
 } from './merchant-commands.ts';
 import { settleOpenDiscrepancy, showDiscrepancies, showQuarantinedWork } from './payment-commands.ts';
-import { approvePersonsRecovery, exportDataAbout, requestPersonsRecovery, showRecoveries } from './person-commands.ts';
-import { withServerDatabase, type ServerFor } from './server-database.ts';
+import { exportDataAbout, proposeRecovery } from './person-commands.ts';
+import { actsOn, enrolsOn, readsOn, type StaffCommand } from './staff-command.ts';
+import {
+  announceProposal,
+  beginWithTwo,
+  decideProposal,
+  enrolOneself,
+  proposeAddition,
+  proposeForMember,
+  showProposals,
+  showStaff,
+} from './staff-member-commands.ts';
 import * as options from './staff-options.ts';
 
-export type StaffEnvironment = Readonly<Record<string, string | undefined>>;
-/** What a command prints on standard output; without an exit code it is 0. */
-export type StaffOutcome = { readonly text: string; readonly exitCode?: number };
-
-export type StaffCommand = {
-  /** What follows the name, for the first line of its help page. */
-  readonly usage: string;
-  readonly summary: string;
-  readonly help: string;
-  /** Which settings it cannot do without. */
-  readonly needs: StaffNeeds | 'nothing';
-  /** Throws a UsageError for options that it does not take, before anything is done. */
-  read(given: object): (environment: StaffEnvironment) => Promise<StaffOutcome>;
-};
-
-type Text = Pick<StaffCommand, 'usage' | 'summary' | 'help'>;
-
-type Run<Options, Server> = {
-  /** The options that it takes. */
-  readonly takes: z.ZodType<Options>;
-  readonly run: (options: Options, server: Server) => Promise<string>;
-};
-
-function commandsOn<Needs extends StaffNeeds>(needs: Needs) {
-  return <Options>({ takes, run, ...text }: Text & Run<Options, ServerFor[Needs]>): StaffCommand => ({
-    ...text,
-    needs,
-    read(given) {
-      const read = options.readOptions(takes, given);
-      return async (environment) => ({
-        text: await withServerDatabase(environment, needs, (server) => run(read, server)),
-      });
-    },
-  });
-}
-
-const onPeople = commandsOn('database and keys');
-/** Of these, the ones that need to know what the deployment reaches. */
-const onMerchants = commandsOn('database, keys and operators');
-/** Or that only say more where it is known. */
-const onMerchantList = commandsOn('database, keys and operators if set');
-const onPayments = commandsOn('database');
+const reads = readsOn('database');
+/** Of these, the ones that read rows that are attested. */
+const readsPeople = readsOn('database and keys');
+/** Or that say more where it is known what the deployment reaches. */
+const readsMerchants = readsOn('database, keys and operators if set');
+const acts = actsOn('database and all keys');
+const actsForOperators = actsOn('database, all keys and operators');
+const enrols = enrolsOn('database and all keys');
 
 const doctor: StaffCommand = {
   usage: '',
@@ -71,10 +45,82 @@ docs/doctor.md lists every check. The exit code is 1 when something is wrong, an
   },
 };
 
-/** By name, in the order of the help page. Those that act name who of the staff does: they take `--staff`. */
+/** By name, in the order of the help page. Those that act take `--as`: one of the staff logs in for them. */
 export const STAFF_COMMANDS: Readonly<Record<string, StaffCommand>> = {
   doctor,
-  merchants: onMerchantList({
+  list: readsPeople({
+    usage: '',
+    summary: 'the staff, and who added whom',
+    help: 'Shows everybody of the staff, and who ended. Rows that the service did not write are left out, and named.',
+    takes: options.nothing,
+    run: (_none, server) => showStaff(server),
+  }),
+  begin: enrols({
+    usage: '--name NAME --name NAME',
+    summary: 'make the first two of the staff; it works once',
+    help: `Makes the first two people of the staff, both at this terminal: each chooses a password of 12 characters or more, gets a
+secret for an authenticator app, and enters its first code. It works once, and never again.`,
+    takes: options.firstStaff,
+    run: beginWithTwo,
+  }),
+  add: acts({
+    usage: '--name NAME --as NAME',
+    summary: 'propose one more of the staff',
+    help: `Proposes one more of the staff. Another one of the staff must confirm it within 24 hours. Each of the two gets a token,
+and the new person enrols with both.`,
+    takes: options.namedStaff,
+    run: proposeAddition,
+  }),
+  reset: acts({
+    usage: '--name NAME --as NAME',
+    summary: 'propose another password and second factor for one of the staff',
+    help: `Proposes another password and second factor for one of the staff, who lost them. First verify who they are. Another one
+of the staff must confirm it within 24 hours: then the old ones open nothing, what the person proposed is rejected, and
+they enrol with a token from each of the two.`,
+    takes: options.namedStaff,
+    run: (read, server) => proposeForMember('staff_reset', read, server),
+  }),
+  end: acts({
+    usage: '--name NAME --as NAME',
+    summary: 'propose that somebody is no longer one of the staff',
+    help: `Proposes that somebody is no longer one of the staff. Another one of the staff must confirm it within 24 hours. It is
+for ever, and the name is never given to another person.`,
+    takes: options.namedStaff,
+    run: (read, server) => proposeForMember('staff_end', read, server),
+  }),
+  enrol: enrols({
+    usage: '--name NAME',
+    summary: 'choose your password and second factor, with the two tokens',
+    help: `For a person whom two of the staff added or reset, with the token that each of the two passed on. The command asks for
+both, then for a password of 12 characters or more, shows a secret for an authenticator app, and asks for its first code.`,
+    takes: options.enrolledStaff,
+    run: enrolOneself,
+  }),
+  proposals: readsPeople({
+    usage: '',
+    summary: 'what one of the staff proposed and another one must confirm',
+    help: 'Shows what waits for another one of the staff, with who proposed it and until when it can be confirmed.',
+    takes: options.nothing,
+    run: (_none, server) => showProposals(server),
+  }),
+  confirm: acts({
+    usage: '--proposal ID --as NAME',
+    summary: 'confirm such a proposal: it is done at once',
+    help: `Confirms what another one of the staff proposed, and does it. Whoever proposed it cannot confirm it. Where somebody
+enrols or sets a new password, it prints a token for that person.`,
+    takes: options.decidedProposal,
+    announce: announceProposal,
+    run: (read, server) => decideProposal('confirmed', read, server),
+  }),
+  reject: acts({
+    usage: '--proposal ID --as NAME',
+    summary: 'reject such a proposal, or take one back',
+    help: 'Rejects what one of the staff proposed, who may do so too. Nobody can confirm it any more.',
+    takes: options.decidedProposal,
+    announce: announceProposal,
+    run: (read, server) => decideProposal('rejected', read, server),
+  }),
+  merchants: readsMerchants({
     usage: '[--name NAME] [--after ID]',
     summary: 'the merchants, with their owners',
     help: `Shows the merchants, a hundred at a time: those whose name contains NAME, or all. For each merchant it shows the number
@@ -83,8 +129,8 @@ operator supports its currency here.`,
     takes: options.merchantList,
     run: showMerchants,
   }),
-  create: onMerchants({
-    usage: '--name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME',
+  create: actsForOperators({
+    usage: '--name NAME --currency CODE --email ADDRESS [--email ADDRESS] --as NAME',
     summary: 'create a merchant, and invite its owners',
     help: `Creates a merchant and prints an invitation for each of its first owners, one or two. The holder of an invitation becomes
 that owner: hand it to them and to nobody else. It works once, for 7 days. An operator here must support the currency.
@@ -94,61 +140,47 @@ alone.`,
     takes: options.newMerchant,
     run: createMerchantWithOwners,
   }),
-  waiting: onPeople({
+  waiting: readsPeople({
     usage: '[--merchant ID]',
     summary: 'what waits for a second owner or admin',
     help: 'Shows what waits for a second owner or admin of one merchant, or of all.',
     takes: options.anyMerchant,
     run: showWaitingChanges,
   }),
-  approve: onPeople({
-    usage: '--merchant ID --change ID --staff NAME',
+  approve: acts({
+    usage: '--merchant ID --change ID --as NAME',
     summary: 'approve such a change in place of a second person who is gone',
     help: `Approves a waiting change, in place of a second person who is gone. First make sure, outside the console, that the
 merchant wants the change. The audit log of the merchant records who of the staff approved it.`,
     takes: options.waitingChange,
     run: approveWaitingChange,
   }),
-  recover: onPeople({
-    usage: '--email ADDRESS --reason TEXT --staff NAME',
-    summary: 'request the recovery of an account',
-    help: `Requests the recovery of an account whose person lost the password or second factor. First verify who they are.
-The request alone has no effect: another member of the staff must approve it within 24 hours.`,
+  recover: acts({
+    usage: '--email ADDRESS --reason TEXT --as NAME',
+    summary: 'propose to let a person in again',
+    help: `Proposes to give a person who lost the password or second factor a token with which they set a new password. First
+verify who they are. Another one of the staff must confirm it within 24 hours, and gets the token. Its use removes the
+second factor and ends the sessions of the person. At log-in, the owners of the person's merchants see each step and who
+took it.`,
     takes: options.lostPerson,
-    run: requestPersonsRecovery,
+    run: proposeRecovery,
   }),
-  recoveries: onPeople({
-    usage: '',
-    summary: 'the recoveries that wait for a second member of the staff',
-    help: 'Shows the recoveries that wait for a second member of the staff, with who requested them and why.',
-    takes: options.nothing,
-    run: (_none, server) => showRecoveries(server),
-  }),
-  'approve-recovery': onPeople({
-    usage: '--recovery ID --staff NAME',
-    summary: 'approve such a recovery, and get the token for the person',
-    help: `Approves a recovery and prints a token with which the person sets a new password. The member of the staff who
-requested the recovery cannot approve it. The token works once, for 24 hours. Its use removes the second factor and
-ends the sessions of the person. At log-in, the owners of the person's merchants see each step and who took it.`,
-    takes: options.approvedRecovery,
-    run: approvePersonsRecovery,
-  }),
-  discrepancies: onPayments({
+  discrepancies: reads({
     usage: '',
     summary: 'the open discrepancies between operators and ended payments',
     help: 'Shows, for all merchants, the ended payments that an operator reports differently, until each is settled.',
     takes: options.nothing,
     run: (_none, server) => showDiscrepancies(server),
   }),
-  settle: onPayments({
-    usage: '--id NUMBER --how TEXT --staff NAME',
+  settle: acts({
+    usage: '--id NUMBER --how TEXT --as NAME',
     summary: 'record how a discrepancy was settled',
     help: `Records how a discrepancy was settled with the operator and the merchant. It moves no money. The check of the ledger
 no longer names the discrepancy. The merchant's audit log shows the text and which member of the staff wrote it.`,
     takes: options.settledDiscrepancy,
     run: settleOpenDiscrepancy,
   }),
-  quarantined: onPayments({
+  quarantined: reads({
     usage: '',
     summary: 'the work whose workflow fails again and again',
     help: `Shows, for all merchants, the payments and deliveries whose workflow failed so often that it is retried only once an
@@ -156,22 +188,22 @@ hour. The log and the Temporal UI give the reason.`,
     takes: options.nothing,
     run: (_none, server) => showQuarantinedWork(server),
   }),
-  'rebuild-totals': onPayments({
-    usage: '--merchant ID',
+  'rebuild-totals': acts({
+    usage: '--merchant ID --as NAME',
     summary: 'count a merchant’s payments again',
     help: 'Counts the payments of a merchant again, for the totals in its console. Payments continue meanwhile.',
-    takes: options.oneMerchant,
+    takes: options.actOnMerchant,
     run: rebuildMerchantTotals,
   }),
-  'personal-data': onPeople({
-    usage: '--phone NUMBER|--email ADDRESS --staff NAME',
+  'personal-data': acts({
+    usage: '--phone NUMBER|--email ADDRESS --as NAME',
     summary: 'what is stored about a phone number or a person',
     help: `Prints what is stored about a phone number or a person, at all merchants, as JSON lines. The audit log of each
 merchant concerned records the export, and which member of the staff made it.`,
     takes: options.personOrPhone,
     run: exportDataAbout,
   }),
-  'audit verify': onPeople({
+  'audit verify': readsPeople({
     usage: '[--merchant ID|service] [--head POSITION:HASH]…',
     summary: 'whether audit logs are as they were recorded',
     help: `Recomputes the hash chain of one audit log, or of all, and checks the heads that were signed each day. It fails
@@ -180,26 +212,26 @@ one head a day for each merchant.`,
     takes: options.auditHeads,
     run: verifyAuditLogs,
   }),
-  'audit export': onPayments({
+  'audit export': reads({
     usage: '--merchant ID|service [--after POSITION]',
     summary: 'print an audit log',
     help: 'Prints an audit log as JSON lines. Each line has the SHA-256 of the previous line.',
     takes: options.auditPlace,
     run: exportAuditLog,
   }),
-  'attestations verify': onPeople({
+  'attestations verify': readsPeople({
     usage: '',
     summary: 'whether the service wrote the rows that grant rights',
     help: `Names each row that grants rights (people, members, keys, policies, proposals) and that the service did not write as
 it is. The service ignores these rows: restore them from a backup.`,
     takes: options.nothing,
-    run: (_none, server) => attestAllRows('verify', { staff: null }, server),
+    run: (_none, server) => attestAllRows('verify', { ...server, by: null }),
   }),
-  'attestations renew': onPeople({
-    usage: '--staff NAME',
+  'attestations renew': acts({
+    usage: '--as NAME',
     summary: 'attest these rows with the first key, so that others can go',
     help: 'Attests these rows with the first of MALIPO_ATTESTATION_KEYS, so that the other keys can be removed.',
-    takes: options.staffAlone,
-    run: (by, server) => attestAllRows('renew', by, server),
+    takes: options.asAlone,
+    run: (_as, server) => attestAllRows('renew', server),
   }),
 };

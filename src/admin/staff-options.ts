@@ -2,7 +2,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { z } from 'zod';
 import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
-import { parseStaff } from '../domain/accounts/staff.ts';
+import { parseStaffName, type StaffName } from '../domain/accounts/staff.ts';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
 import { isVisibleLine } from '../domain/visible-text.ts';
 
@@ -11,7 +11,7 @@ export class UsageError extends Error {}
 
 /** Each option as help pages show it. */
 export const OPTIONS: Readonly<Record<string, readonly [value: string, text: string]>> = {
-  name: ['NAME', '1 to 200 characters'],
+  name: ['NAME', 'of a merchant 1 to 200 characters; of one of the staff 2 to 100 letters, digits and . _ @ + -'],
   currency: ['CODE', CURRENCIES.join(', ')],
   email: ['ADDRESS', 'the address of a person; nothing is sent to it'],
   merchant: ['ID', 'mer_…'],
@@ -22,11 +22,11 @@ export const OPTIONS: Readonly<Record<string, readonly [value: string, text: str
   after: ['PLACE', 'only entries after this one: an id as shown by merchants, or a position in an audit log'],
   phone: ['NUMBER', '8 to 15 digits, country code first'],
   reason: ['TEXT', '1 to 500 characters, for the staff alone: how you know who the person is, and what they lost'],
-  recovery: ['ID', 'rcv_…, as shown by recoveries'],
-  staff: ['NAME', 'who you are: your own name or address, always the same one. The act is recorded under this name'],
+  proposal: ['ID', 'spr_…, as shown by proposals'],
+  as: ['NAME', 'who of the staff you are. You log in: the command asks for your password and one-time code'],
 };
 
-const MULTIPLE = ['email', 'head'];
+const MULTIPLE = ['email', 'head', 'name'];
 
 export function parseOptions(args: readonly string[]) {
   const options: ParseArgsConfig['options'] = { help: { type: 'boolean', short: 'h' } };
@@ -84,12 +84,25 @@ const head = z
     return { position: BigInt(position), hash: Buffer.from(hash, 'hex') };
   });
 
-const staff = z.string({ error: '--staff is missing' }).transform((text, context) => {
-  const name = parseStaff(text);
-  if (name !== null) return name;
-  context.addIssue({ code: 'custom', message: '--staff must be a name of 2 to 100 letters, digits and . _ @ + -' });
-  return z.NEVER;
-});
+function staffName(option: string) {
+  return z.string({ error: `--${option} is missing` }).transform((text, context) => {
+    const name = parseStaffName(text);
+    if (name !== null) return name;
+    const message = `--${option} must be a name of 2 to 100 letters, digits and . _ @ + -`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}
+
+/** Of an option that can be given once, although another command takes it several times. */
+function once<Value>(option: string, one: z.ZodType<Value>) {
+  return z
+    .array(one, { error: `--${option} is missing` })
+    .max(1, { error: `--${option} can be given once` })
+    .transform((list) => list[0] as Value);
+}
+
+const as = staffName('as');
 
 function words(option: string, max: number) {
   return z.string({ error: `--${option} is missing` }).refine((text) => isVisibleLine(text, max) && /\S/.test(text), {
@@ -97,15 +110,15 @@ function words(option: string, max: number) {
   });
 }
 
-const name = words('name', 200);
+const name = once('name', words('name', 200));
 
 export const nothing = z.strictObject({});
-export const staffAlone = z.strictObject({ staff });
-export const oneMerchant = z.strictObject({ merchant });
+export const asAlone = z.strictObject({ as });
+export const actOnMerchant = z.strictObject({ as, merchant });
 export const anyMerchant = z.strictObject({ merchant: merchant.optional() });
 export const merchantList = z.strictObject({ name: name.optional(), after: id('after', 'mer').optional() });
 export const newMerchant = z.strictObject({
-  staff,
+  as,
   name,
   currency: z.enum(CURRENCIES as [Currency, ...Currency[]], {
     error: (issue) =>
@@ -116,23 +129,28 @@ export const newMerchant = z.strictObject({
     .max(2, { error: '--email can be given at most twice' })
     .refine((list) => new Set(list).size === list.length, { error: '--email must name two people, not one twice' }),
 });
-export const waitingChange = z.strictObject({ merchant, change: id('change', 'mch|inv'), staff });
+export const waitingChange = z.strictObject({ merchant, change: id('change', 'mch|inv'), as });
 export const settledDiscrepancy = z.strictObject({
   id: z
     .string({ error: '--id is missing' })
     .regex(/^[1-9][0-9]{0,17}$/, { error: '--id must be a number, as shown by discrepancies' }),
   how: words('how', 500),
-  staff,
+  as,
 });
 export const lostPerson = z.strictObject({
-  email: z
-    .array(email, { error: '--email is missing' })
-    .max(1, { error: '--email can be given once' })
-    .transform((list) => list[0] ?? ''),
+  email: once('email', email),
   reason: words('reason', 500),
-  staff,
+  as,
 });
-export const approvedRecovery = z.strictObject({ recovery: id('recovery', 'rcv'), staff });
+export const firstStaff = z.strictObject({
+  name: z
+    .array(staffName('name'), { error: '--name is missing' })
+    .refine((list) => list.length === 2 && list[0] !== list[1], { error: '--name must name two people, each once' })
+    .transform(([one, other]) => [one, other] as [StaffName, StaffName]),
+});
+export const enrolledStaff = z.strictObject({ name: once('name', staffName('name')) });
+export const namedStaff = z.strictObject({ name: once('name', staffName('name')), as });
+export const decidedProposal = z.strictObject({ proposal: id('proposal', 'spr'), as });
 export const personOrPhone = z
   .strictObject({
     phone: z
@@ -140,11 +158,11 @@ export const personOrPhone = z
       .regex(/^[1-9][0-9]{7,14}$/, { error: '--phone must be 8 to 15 digits, country code first' })
       .optional(),
     email: z.array(email).max(1, { error: '--email can be given once' }).optional(),
-    staff,
+    as,
   })
-  .transform(({ phone, email: [address] = [], staff: by }, context) => {
-    if (phone !== undefined && address === undefined) return { subject: { phone }, staff: by };
-    if (phone === undefined && address !== undefined) return { subject: { email: address }, staff: by };
+  .transform(({ phone, email: [address] = [], as }, context) => {
+    if (phone !== undefined && address === undefined) return { subject: { phone }, as };
+    if (phone === undefined && address !== undefined) return { subject: { email: address }, as };
     context.addIssue({ code: 'custom', message: 'give either --phone or --email' });
     return z.NEVER;
   });

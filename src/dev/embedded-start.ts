@@ -11,6 +11,7 @@ import { prepareDataFolder } from './data-folder.ts';
 import { DEMO_PAYERS, runDemoCollection } from './demo-collection.ts';
 import { seedDemoMerchant, type DemoMerchant } from './demo-merchant.ts';
 import { demoSecrets } from './demo-secrets.ts';
+import { seedDemoStaff, type DemoStaff } from './demo-staff.ts';
 import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
 import { existingDatabase, HOST, startEngines, type EngineOptions, type Engines } from './embedded-engines.ts';
 import { choosePorts } from './embedded-ports.ts';
@@ -122,7 +123,7 @@ async function startAll(options: StartOptions): Promise<Started> {
     ...settingsFor(options, engines.databaseUrls.applicationUrl, engines.temporalAddress),
     ...(engines.temporalUiUrl !== undefined && { MALIPO_TEMPORAL_UI_URL: engines.temporalUiUrl }),
   };
-  const demo = await prepare(options, serverSettings, engines.databaseUrls.ownerUrl);
+  const { demo, staff } = await prepare(options, serverSettings, engines.databaseUrls.ownerUrl);
   // Before the server, so that the staff's commands can be asked why it does not start.
   writeServerSettings(dataDir, serverSettings);
   const children: SupervisedChild[] = [];
@@ -144,7 +145,7 @@ async function startAll(options: StartOptions): Promise<Started> {
     sandboxUrl: serverSettings.MALIPO_MTN_MOMO_BASE_URL,
     inboxUrl: `http://${HOST}:${ports.receiver}/`,
   };
-  const summary = { file: join(dataDir, 'demo.env'), namespace: NAMESPACE, engines, demo, ...addresses };
+  const summary = { file: join(dataDir, 'demo.env'), namespace: NAMESPACE, engines, demo, staff, ...addresses };
   writeDemoSettings(summary);
   await demonstrate({ ...addresses, apiKey: demo.apiKey }, options);
   printSummary(summary);
@@ -194,7 +195,7 @@ async function prepare(
   { dataDir, report, prepareDatabase, ports }: StartOptions,
   serverSettings: Environment,
   ownerUrl: string,
-): Promise<DemoMerchant> {
+): Promise<{ readonly demo: DemoMerchant; readonly staff: DemoStaff }> {
   const { settings, temporalNamespace } = loadConfig(serverSettings);
   const applied = await prepareDatabase(ownerUrl, 'test');
   report(applied.length === 0 ? 'the database is up to date' : `the database is migrated (${applied.length} files)`);
@@ -214,12 +215,10 @@ async function prepare(
     }),
   });
   try {
-    return await seedDemoMerchant({
-      db,
-      file: join(dataDir, 'demo-merchant.json'),
-      webhookUrl: `http://${HOST}:${ports.receiver}/webhooks`,
-      keyRing: settings.MALIPO_SECRET_KEYS,
-    });
+    const keyRing = settings.MALIPO_SECRET_KEYS;
+    const webhookUrl = `http://${HOST}:${ports.receiver}/webhooks`;
+    const demo = await seedDemoMerchant({ db, file: join(dataDir, 'demo-merchant.json'), webhookUrl, keyRing });
+    return { demo, staff: await seedDemoStaff(db, join(dataDir, 'demo-staff.json'), keyRing) };
   } finally {
     await db.close();
   }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DEMO_PAYERS } from './demo-collection.ts';
 import type { DemoMerchant } from './demo-merchant.ts';
 import { peopleSettings } from './demo-people.ts';
+import { staffSettings, type DemoStaff } from './demo-staff.ts';
 import type { Engines } from './embedded-engines.ts';
 import { writePrivateFile } from '../engines/process/private-file.ts';
 
@@ -11,13 +12,15 @@ export type StartSummary = {
   readonly namespace: string;
   readonly engines: Engines;
   readonly demo: DemoMerchant;
+  readonly staff: DemoStaff;
   readonly baseUrl: string;
   readonly sandboxUrl: string;
   readonly inboxUrl: string;
 };
 
 /** Writes demo.env, which a shell can source. */
-export function writeDemoSettings({ file, engines, demo, baseUrl, sandboxUrl, inboxUrl }: StartSummary): void {
+export function writeDemoSettings(summary: StartSummary): void {
+  const { file, engines, demo, staff, baseUrl, sandboxUrl, inboxUrl } = summary;
   const values = {
     // By which the staff's commands find the server's settings.
     MALIPO_DATA_DIR: dirname(file),
@@ -31,6 +34,7 @@ export function writeDemoSettings({ file, engines, demo, baseUrl, sandboxUrl, in
     MALIPO_WEBHOOK_SECRET: demo.webhookSecret,
     MALIPO_WEBHOOK_INBOX_URL: inboxUrl,
     ...peopleSettings(demo.people),
+    ...staffSettings(staff),
   };
   // Values that a shell reads unchanged stay unquoted.
   const lines = Object.entries(values).map(
@@ -39,7 +43,8 @@ export function writeDemoSettings({ file, engines, demo, baseUrl, sandboxUrl, in
   writePrivateFile(file, lines.join(''));
 }
 
-export function printSummary({ file, namespace, engines, demo, baseUrl, sandboxUrl, inboxUrl }: StartSummary): void {
+export function printSummary(summary: StartSummary): void {
+  const { file, namespace, engines, demo, staff, baseUrl, sandboxUrl, inboxUrl } = summary;
   const { maker, approver } = demo.people;
   process.stdout.write(`
   Malipo runs.
@@ -78,6 +83,12 @@ export function printSummary({ file, namespace, engines, demo, baseUrl, sandboxU
 
     set -a; . ${file}; set +a
     npm run -s malipo -- trigger payout.succeeded
+
+  The commands of the service's staff: ${staff[0].name} proposes, ${staff[1].name} confirms; each logs in for each act (STAFF_1 and STAFF_2):
+
+    npm run -s staff -- list
+    printf '%s\\n' "$MALIPO_STAFF_1_PASSWORD" "$(node docs/examples/totp.mjs "$MALIPO_STAFF_1_TOTP_SECRET")" |
+      npm run -s staff -- add --name fatma --as ${staff[0].name}
 
   Ctrl-C stops all of it; the next start finds its data.
 

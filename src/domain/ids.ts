@@ -26,11 +26,14 @@ export type RecoveryId = Branded<'rcv'>;
 export type PasskeyId = Branded<'psk'>;
 export type RequestId = Branded<'req'>;
 export type CheckoutId = Branded<'chk'>;
+export type StaffId = Branded<'stf'>;
+export type StaffProposalId = Branded<'spr'>;
 
 type PaymentPrefix = 'col' | 'pay' | 'rev' | 'chk';
 type WebhookPrefix = 'evt' | 'dlv' | 'whe' | 'rpl';
 type AccountPrefix = 'key' | 'mer' | 'usr' | 'inv' | 'pch' | 'mch' | 'ses' | 'rcv' | 'psk' | 'req';
-type IdPrefix = PaymentPrefix | WebhookPrefix | AccountPrefix;
+type StaffPrefix = 'stf' | 'spr';
+type IdPrefix = PaymentPrefix | WebhookPrefix | AccountPrefix | StaffPrefix;
 
 /** An id with this prefix; of several, an id with any of them. */
 export type IdWith<Prefix extends IdPrefix> = Prefix extends IdPrefix ? Branded<Prefix> : never;

@@ -37,9 +37,10 @@ export async function resealSecrets(db: Database, { keyRing, limit }: ResealSecr
   });
 }
 
-function reseal({ id, sealed }: SealedSecret, keyRing: KeyRing): ResealedSecret | null {
+function reseal(secret: SealedSecret, keyRing: KeyRing): ResealedSecret | null {
+  const { context, sealed } = secret;
   try {
-    return { id, sealed, resealed: seal(open(sealed, id, keyRing), id, keyRing) };
+    return { ...secret, resealed: seal(open(sealed, context, keyRing), context, keyRing) };
   } catch {
     // The secret was altered, or another key of the same name sealed it. The caller counts it as unopenable.
     return null;

@@ -24,7 +24,7 @@ export type PasswordAttempt = CountedAttempt & {
   readonly verifiedHash: string | null;
 };
 
-/** Whose attempts a limit counts: `account`, `person` or `address`. */
+/** Whose attempts a limit counts: `account`, `person`, `staff` or `address`. */
 export function subjectKind({ subject }: AttemptLimit): string {
   return subject.split('/', 1)[0] ?? subject;
 }
@@ -59,6 +59,12 @@ export function accountLimits(email: string): AttemptLimit[] {
 /** For passwords and codes that a person enters in a session, so that a stolen session cannot be used for guessing. */
 export function personLimits(userId: UserId): AttemptLimit[] {
   return GUESS_LIMITS.map(({ name, ...limit }) => ({ subject: `person/${name}${userId}`, ...limit }));
+}
+
+/** For the log-ins of the service's staff, by the name as given, known or not. */
+export function staffLimits(name: string): AttemptLimit[] {
+  const digest = digestOf(name);
+  return GUESS_LIMITS.map(({ name: window, ...limit }) => ({ subject: `staff/${window}${digest}`, ...limit }));
 }
 
 /** An IPv6 /64 counts as one address, because its holder can use every address in it. */

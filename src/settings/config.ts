@@ -182,6 +182,8 @@ const STAFF_SETTINGS = SETTINGS.pick({
   MALIPO_DATABASE_TIMEOUT_MS: true,
 });
 const ATTESTING_STAFF_SETTINGS = STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_ATTESTATION_KEYS: true }).shape);
+// The secret of a person's one-time codes is sealed.
+const ACTING_STAFF_SETTINGS = ATTESTING_STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_SECRET_KEYS: true }).shape);
 const OPERATOR_SETTINGS = SETTINGS.pick({
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true,
   MALIPO_AIRTEL_MONEY_COUNTRY: true,
@@ -189,8 +191,9 @@ const OPERATOR_SETTINGS = SETTINGS.pick({
 const STAFF_SETTINGS_FOR = {
   database: STAFF_SETTINGS,
   'database and keys': ATTESTING_STAFF_SETTINGS,
-  'database, keys and operators': ATTESTING_STAFF_SETTINGS.extend(OPERATOR_SETTINGS.shape),
   'database, keys and operators if set': ATTESTING_STAFF_SETTINGS.extend(OPERATOR_SETTINGS.partial().shape),
+  'database and all keys': ACTING_STAFF_SETTINGS,
+  'database, all keys and operators': ACTING_STAFF_SETTINGS.extend(OPERATOR_SETTINGS.shape),
 };
 export type StaffNeeds = keyof typeof STAFF_SETTINGS_FOR;
 
@@ -198,7 +201,10 @@ export type StaffSettings<Needs extends StaffNeeds = 'database'> = Readonly<
   z.infer<(typeof STAFF_SETTINGS_FOR)[Needs]>
 >;
 
-/** What a command of the staff needs of the server's settings, and no more; one that reads people needs the keys, too. */
+/**
+ * What a command of the staff needs of the server's settings, and no more: one that reads people the keys that attest, and one for
+ * which a person logs in those that seal, too.
+ */
 export function loadStaffSettings<Needs extends StaffNeeds>(
   environment: Environment,
   needs: Needs,

@@ -6,9 +6,11 @@ import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { RETAINED_TABLES, retainedSince, RETENTION, type RetainedTable } from '../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../src/operations/purge-expired-records.ts';
-import { countRows, makeCollection, makeMember, makeMerchant } from './rows.ts';
 import { insertPayeeName } from '../../src/db/payments/payee-name.ts';
+import { STAFF_PROPOSAL_LIFE_MS } from '../../src/domain/accounts/staff-proposal.ts';
+import { recoveryToken } from '../support/staff.ts';
 import { makePayout, makeShop } from './payments/payout-rows.ts';
+import { countRows, makeCollection, makeMember, makeMerchant, oneRow } from './rows.ts';
 import { useDatabasePerCase } from './use-database.ts';
 
 const HOUR = 3_600_000;
@@ -70,11 +72,8 @@ describe('the removal of old records', () => {
     },
     async recoveries(at) {
       const userId = await makeMember(db, await makeMerchant(db), ['viewer']);
-      return db.pool.query(
-        `INSERT INTO recoveries (id, user_id, reason, requested_by, created_at, expires_at)
-         VALUES ($1, $2, 'lost', 'grace', $3::timestamptz - interval '1 day', $3)`,
-        [newId('rcv'), userId, at],
-      );
+      const { email } = await oneRow<{ email: string }>(db, 'SELECT email FROM users WHERE id = $1', [userId]);
+      return recoveryToken(db, email, new Date(at.getTime() - STAFF_PROPOSAL_LIFE_MS));
     },
     attempt_counters: (at) =>
       db.pool.query('INSERT INTO attempt_counters VALUES ($1, 1, $2)', [`person/${newId('usr')}`, at]),

@@ -16,6 +16,7 @@ import { makePayout, makePerson, queue, type Shop } from './payments/payout-rows
 import { makeReversal, queueReversal, recordReversal } from './payments/refund-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 import { PEOPLE_ROWS } from './accounts/people-rows.ts';
+import { makeStaffFixture, STAFF_ROWS, type StaffFixture } from './accounts/staff-rows.ts';
 import { PAYMENT_ROWS } from './payments/payment-rows.ts';
 import { withWork } from './work-rows.ts';
 
@@ -33,7 +34,7 @@ export type RuleCase = {
 };
 
 /** Rows that exist before each case. */
-export type RuleFixture = {
+export type RuleFixture = StaffFixture & {
   readonly merchantId: MerchantId;
   readonly otherMerchantId: MerchantId;
   readonly endpointId: EndpointId;
@@ -70,6 +71,7 @@ export async function makeRuleFixture(db: Database): Promise<RuleFixture> {
     (await oneRow<{ id: string }>(db, 'SELECT id FROM events WHERE payment_id = $1', [id])).id;
   const eventId = await eventOf(collections.prompted);
   const delivery = await oneRow<{ id: string }>(db, 'SELECT id FROM deliveries WHERE event_id = $1', [eventId]);
+  const ownerId = await makeMember(db, merchantId, ['owner']);
   return {
     merchantId,
     otherMerchantId,
@@ -80,7 +82,8 @@ export async function makeRuleFixture(db: Database): Promise<RuleFixture> {
     eventId,
     otherEventId: await eventOf(other.id),
     deliveryId: delivery.id,
-    ownerId: await makeMember(db, merchantId, ['owner']),
+    ownerId,
+    ...(await makeStaffFixture(db, ownerId)),
     developerId: await makeMember(db, merchantId, ['developer']),
     ...(await makeMoneyOut(db, merchantId, collections.succeeded)),
     ...(await makePayoutOfOtherMerchant(db, otherMerchantId)),
@@ -216,11 +219,12 @@ export const VALID_ROWS = {
     created_at: new Date(),
   }),
   ...PEOPLE_ROWS,
-  recoveries: ({ ownerId }) => ({
+  ...STAFF_ROWS,
+  recoveries: ({ ownerId, staff }) => ({
     id: newId('rcv'),
     user_id: ownerId,
-    reason: 'lost the phone',
-    requested_by: 'amina',
+    proposal_id: staff.recovery,
+    token_sha256: randomBytes(32),
     created_at: new Date(),
     expires_at: new Date(Date.now() + 60_000),
   }),

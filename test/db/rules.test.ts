@@ -24,6 +24,7 @@ import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
 import { PROPOSAL_RULE_CASES } from './accounts/proposal-rule-cases.ts';
 import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
 import { WITHDRAWAL_RULE_CASES } from './payments/withdrawal-rule-cases.ts';
+import { STAFF_RULE_CASES } from './accounts/staff-rule-cases.ts';
 import { SERVICE_RULE_CASES } from './service-rule-cases.ts';
 import { insert, makeRuleFixture, VALID_ROWS } from './rule-cases.ts';
 import type { RuleCase, Sql, ValidTable, RuleFixture } from './rule-cases.ts';
@@ -40,6 +41,7 @@ const CASES: readonly RuleCase[] = [
   ...WEBHOOK_RULE_CASES,
   ...PEOPLE_RULE_CASES,
   ...PROPOSAL_RULE_CASES,
+  ...STAFF_RULE_CASES,
   ...PASSKEY_RULE_CASES,
   ...RECOVERY_CODE_RULE_CASES,
   ...API_KEY_RULE_CASES,
@@ -155,7 +157,18 @@ const NEEDS_NO_CASE: readonly string[] = [
   'payment_transitions_pkey',
   // A trigger refuses such a refund first.
   'payments_collection_id_fkey',
+  // A trigger refuses such a recovery first.
+  'recoveries_proposal_id_fkey',
   'schema_migrations_pkey',
+  // A trigger refuses such a row first, or the name that goes with the proposal is there twice.
+  'staff_members_added_by_fkey',
+  'staff_members_by_two',
+  'staff_members_confirmed_by_fkey',
+  'staff_members_proposal_id_fkey',
+  'staff_members_proposal_id_key',
+  // A trigger refuses such a proposal first.
+  'staff_proposals_decided_by_fkey',
+  'staff_proposals_proposed_by_fkey',
   // Numbered by the database.
   'state_changes_pkey',
 ];

@@ -5,7 +5,7 @@ import { findHorizon } from '../../src/db/live-updates.ts';
 import { listTotals } from '../../src/db/payments/totals.ts';
 import { listPaymentFigures } from '../../src/db/service-figures.ts';
 import { deleteStateChanges, foldStateChanges, renumberRestoredChanges } from '../../src/db/state-changes.ts';
-import { rebuildTotals } from '../../src/operations/payments/rebuild-totals.ts';
+import { rebuildTotals } from '../../src/db/payments/totals.ts';
 import { countRows, countUnfolded, foldAll, makeCollection, tamper, untilOneWaits } from './rows.ts';
 import { useDatabasePerCase, useMerchantPerCase } from './use-database.ts';
 
@@ -133,7 +133,7 @@ describe('the stream of state changes', () => {
 
   it('takes no change off the totals that a rebuild made from later payments', async () => {
     await makeCollection(db, merchant.id, 'failed');
-    await rebuildTotals(db, merchant.id);
+    await db.withTransaction((tx) => rebuildTotals(tx, merchant.id));
     await makeCollection(db, merchant.id, 'succeeded');
     assert.equal(await countInTotals(), 2);
     await foldAll(db);

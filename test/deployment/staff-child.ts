@@ -5,12 +5,24 @@ import { builtFile } from '../support/build.ts';
 
 type Outcome = { readonly code: number; readonly out: string; readonly err: string };
 
-export function runStaff(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Outcome> {
+/** `input`: what the command reads from standard input, which is no terminal. */
+export function runStaff(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  input = '',
+): Promise<Outcome> {
   return new Promise((resolve) => {
     const command = [builtFile('dist/src/server/entries/staff.js'), ...args];
     const env = { PATH: process.env['PATH'], ...environment };
-    execFile(process.execPath, command, { cwd: findProjectRoot(), env, timeout: 50_000 }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err });
-    });
+    const child = execFile(
+      process.execPath,
+      command,
+      { cwd: findProjectRoot(), env, timeout: 50_000 },
+      (error, out, err) => {
+        resolve({ code: error === null ? 0 : Number(error.code), out, err });
+      },
+    );
+    // A command that ends before it reads closes the pipe.
+    child.stdin?.on('error', () => undefined).end(input);
   });
 }

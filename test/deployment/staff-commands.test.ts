@@ -10,26 +10,30 @@ import { addPerson, enrolSecondFactor, logIn, PASSWORD as KNOWN_PASSWORD } from 
 import { openBrowser } from '../support/browser.ts';
 import { API_ONLY } from '../api/responses.ts';
 import { runStaff } from './staff-child.ts';
+import { addFirstStaff, AMINA, BRIAN, logInLines } from '../support/staff.ts';
 import { setWork } from '../db/work-rows.ts';
 import { valuesOf } from '../support/values-of.ts';
 
 const PASSWORD = 'a password of their own';
-const BY = ['--staff', 'amina'];
+const BY = ['--as', 'amina'];
 const COMMANDS =
-  'doctor, merchants, create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, ' +
-  'rebuild-totals, personal-data, audit verify, audit export, attestations verify, attestations renew';
+  'doctor, list, begin, add, reset, end, enrol, proposals, confirm, reject, merchants, create, waiting, approve, recover, ' +
+  'discrepancies, settle, quarantined, rebuild-totals, personal-data, audit verify, audit export, attestations verify, ' +
+  'attestations renew';
 
 describe('npm run staff', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
+  before(() => addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS));
+
   const run = (args: readonly string[], environment = testEnv.environment) => runStaff(args, environment);
+  /** The same by one of the staff, who logs in. */
+  const act = async (args: readonly string[], by = AMINA) =>
+    runStaff([...args, '--as', by.name], testEnv.environment, await logInLines(testEnv.db, by));
   const merchantCount = async () => (await testEnv.db.pool.query('SELECT 1 FROM merchants')).rowCount;
 
   it('creates a merchant whose first owner accepts the invitation', async () => {
-    const made = await run([
-      ...'create --currency UGX --email Amina@duka.example --staff amina --name'.split(' '),
-      'Duka la Amina',
-    ]);
+    const made = await act([...'create --currency UGX --email Amina@duka.example --name'.split(' '), 'Duka la Amina']);
     assert.equal(made.code, 0, made.err);
     const merchantId = /^merchant +(mer_[0-9a-z]{26})$/m.exec(made.out)?.[1];
     const token = /^invitation +([\w-]{43})$/m.exec(made.out)?.[1];
@@ -52,7 +56,7 @@ describe('npm run staff', () => {
     const { id } = testEnv.merchant;
     await makeCollection(testEnv.db, id, 'succeeded');
     await testEnv.db.pool.query('DELETE FROM state_changes WHERE merchant_id = $1', [id]);
-    const rebuilt = await run(['rebuild-totals', '--merchant', id]);
+    const rebuilt = await act(['rebuild-totals', '--merchant', id]);
     assert.deepEqual([rebuilt.code, rebuilt.out], [0, 'the totals were counted again\n'], rebuilt.err);
     const count = 'SELECT sum(count)::int AS count FROM payment_totals WHERE merchant_id = $1';
     assert.deepEqual((await testEnv.db.pool.query(count, [id])).rows, [{ count: 1 }]);
@@ -70,14 +74,15 @@ describe('npm run staff', () => {
         assert.match(page.out, new RegExp(`^usage: npm run staff -- ${command}\\b`));
         assert.match(
           page.out,
-          /^(Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS(, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT)?)?;|It uses whichever settings are set)/m,
+          /^(Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS(, MALIPO_SECRET_KEYS(, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT)?)?)?;|It uses whichever settings are set)/m,
         );
         return [command, page.out] as const;
       }),
     );
     const pageOf = Object.fromEntries(pages);
     assert.match(pageOf['create'] ?? '', /--currency CODE +UGX.*KES/);
-    assert.doesNotMatch(pageOf['settle'] ?? '', /ATTESTATION|--currency/);
+    assert.doesNotMatch(pageOf['settle'] ?? '', /--currency/);
+    assert.doesNotMatch(pageOf['discrepancies'] ?? '', /ATTESTATION|SECRET|--as/);
   });
 
   it('needs no more settings than the command uses, and names those that are missing', async () => {
@@ -90,12 +95,14 @@ describe('npm run staff', () => {
     const [name] = (await testEnv.db.pool.query<{ name: string }>('SELECT name FROM merchants LIMIT 1')).rows;
     const create = ['create', ...BY, '--name', 'Duka', '--currency', 'UGX', '--email', 'a@duka.example'];
     const withoutOperators = await run(create, attested);
-    assert.match(withoutOperators.err, /^ {2}MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: is not set$/m);
+    for (const name of ['MALIPO_SECRET_KEYS', 'MALIPO_MTN_MOMO_TARGET_ENVIRONMENT']) {
+      assert.match(withoutOperators.err, new RegExp(`^ {2}${name}: is not set$`, 'm'));
+    }
     const listed = await run(['merchants'], attested);
     assert.deepEqual([listed.code, listed.err], [0, '']);
     assert.ok(listed.out.includes(`${name!.name}: `), listed.out);
     assert.doesNotMatch(listed.out, /no operator/);
-    for (const command of ['waiting', 'recoveries', 'audit verify', 'attestations verify']) {
+    for (const command of ['list', 'proposals', 'waiting', 'audit verify', 'attestations verify']) {
       const args = command.split(' ');
       const [done, refused] = await Promise.all([run(args, attested), run(args, database)]);
       assert.deepEqual([done.code, done.err], [0, ''], command);
@@ -121,8 +128,8 @@ describe('npm run staff', () => {
   });
 
   it('lists the merchants by name, with their owners', async () => {
-    const created = ['create', ...BY, '--name', 'Kiosk of Kato', '--currency', 'UGX', '--email', 'kato@kiosk.example'];
-    const id = /mer_\w{26}/.exec((await run(created)).out)?.[0] ?? '';
+    const created = ['create', '--name', 'Kiosk of Kato', '--currency', 'UGX', '--email', 'kato@kiosk.example'];
+    const id = /mer_\w{26}/.exec((await act(created)).out)?.[0] ?? '';
     await addPerson(testEnv, id as MerchantId, ['owner']);
     const listed = await run(['merchants', '--name', 'kiosk']);
     assert.match(
@@ -138,18 +145,18 @@ describe('npm run staff', () => {
     assert.equal((await run(['merchants', '--name', 'no such'])).out, 'there is no such merchant\n');
   });
 
-  it('prints what is stored about a person, and refuses to without a name of the staff', async () => {
+  it('prints what is stored about a person, to one of the staff alone', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const person = await addPerson(testEnv, merchantId, ['viewer']);
-    const printed = await run(['personal-data', '--email', person.email, '--staff', 'grace']);
+    const printed = await act(['personal-data', '--email', person.email], BRIAN);
     assert.deepEqual([printed.code, printed.err], [0, '']);
     const rows = printed.out.trimEnd().split('\n');
     const tables = rows.map((line) => (JSON.parse(line) as { readonly table: string }).table);
     assert.deepEqual(tables, ['users', 'members']);
     for (const wrong of [
       ['--email', person.email],
-      ['--staff', 'grace'],
-      ['--phone', '+256', '--staff', 'grace'],
+      ['--as', 'grace'],
+      ['--phone', '+256', '--as', 'grace'],
     ]) {
       assert.equal((await run(['personal-data', ...wrong])).code, 2, wrong.join(' '));
     }
@@ -177,7 +184,7 @@ describe('npm run staff', () => {
 
   it('creates a merchant with two owners, and warns about a single one', async () => {
     const create = (...emails: string[]) =>
-      run(['create', ...BY, '--name', 'Duka', '--currency', 'UGX', ...emails.flatMap((email) => ['--email', email])]);
+      act(['create', '--name', 'Duka', '--currency', 'UGX', ...emails.flatMap((email) => ['--email', email])]);
     const made = await create('amina@two.example', 'brian@two.example');
     const tokens = [...made.out.matchAll(/^invitation +([\w-]{43})$/gm)].map(([, token]) => token);
     assert.equal(tokens.length, 2, made.out + made.err);
@@ -213,7 +220,7 @@ describe('npm run staff', () => {
       shown.out,
       new RegExp(`^${invitation}  carol@shop.example invited as approver; .*The admin \\(\\S+\\)$`, 'm'),
     );
-    const approved = await run(['approve', ...BY, '--merchant', merchantId, '--change', invitation]);
+    const approved = await act(['approve', '--merchant', merchantId, '--change', invitation]);
     const second = /^token +([\w-]{43})$/m.exec(approved.out)?.[1];
     assert.ok(second !== undefined, approved.out + approved.err);
     const accepted = await call(testEnv.baseUrl, 'POST', '/v1/console/invitations/accept', {
@@ -221,13 +228,13 @@ describe('npm run staff', () => {
       idempotencyKey: null,
     });
     assert.equal(accepted.status, 201, accepted.text);
-    const removed = await run(['approve', ...BY, '--merchant', merchantId, '--change', change]);
+    const removed = await act(['approve', '--merchant', merchantId, '--change', change]);
     assert.match(removed.out, /^approved +The admin \(usr_\w+\) was admin and is no longer a member$/m);
-    const again = await run(['approve', ...BY, '--merchant', merchantId, '--change', change]);
+    const again = await act(['approve', '--merchant', merchantId, '--change', change]);
     assert.equal(again.code, 1);
     assert.match(again.err, /nothing was done: This proposal was decided/);
     assert.equal((await run(['waiting', '--merchant', merchantId])).out, 'nothing is waiting\n');
-    const elsewhere = await run(['approve', ...BY, '--merchant', testEnv.merchant.id, '--change', change]);
+    const elsewhere = await act(['approve', '--merchant', testEnv.merchant.id, '--change', change]);
     assert.match(elsewhere.err, /nothing was done: There is no proposal with this id/);
   });
 
@@ -248,7 +255,7 @@ describe('npm run staff', () => {
     const text = 'failed in Malipo, paid according to the operator (operator receipt: 4711)';
     const [number, ...rest] = shown.out.split('  ');
     assert.match(rest.join('  '), new RegExp(`^${id} of ${merchantId}, [^ ]+Z: ${text.replace(/[()]/g, '\\$&')}\n$`));
-    const settle = () => run(['settle', ...BY, '--id', String(number), '--how', 'given back to the payer by hand']);
+    const settle = () => act(['settle', '--id', String(number), '--how', 'given back to the payer by hand']);
     const settled = await settle();
     assert.deepEqual([settled.code, settled.out], [0, `settled     ${id} of ${merchantId}: ${text}\n`], settled.err);
     assert.deepEqual((await run(['discrepancies'])).out, 'there are no open discrepancies\n');
@@ -260,7 +267,7 @@ describe('npm run staff', () => {
       [
         'collection.discrepancy_settled',
         null,
-        'amina',
+        { id: AMINA.id, name: 'amina' },
         id,
         { kind: 'paid_after_failed', settlement: 'given back to the payer by hand' },
       ],
@@ -274,36 +281,32 @@ describe('npm run staff', () => {
 
   it('lets a person in again only when two of the staff agree, and says who they were', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const recover = (...args: string[]) => run(['recover', '--email', person.email, ...args]);
     const reason = 'lost the phone; known by voice';
-    const alone = await recover('--reason', reason, '--staff', 'Amina');
+    const alone = await act(['recover', '--email', person.email, '--reason', reason]);
     assert.equal(alone.code, 0, alone.err);
     assert.doesNotMatch(alone.out, /[\w-]{43}/, 'one of the staff has no token');
-    const id = /^recovery +(rcv_\w{26})$/m.exec(alone.out)?.[1];
+    const id = /^proposal +(spr_\w{26})$/m.exec(alone.out)?.[1];
     assert.ok(id !== undefined, alone.out);
-    const listed = await run(['recoveries']);
-    assert.match(
-      listed.out,
-      new RegExp(`^${id}  The viewer \\(${person.email}\\), requested by amina, .*: ${reason}$`, 'm'),
-    );
-    const approve = (staff: string) => run(['approve-recovery', '--recovery', id, '--staff', staff]);
-    const same = await approve('AMINA');
-    assert.deepEqual([same.code, same.out], [1, ''], 'the same person in other letters');
-    assert.match(same.err, /nothing was done: another one of the staff/);
-    const made = await approve('brian');
+    const line = `^${id}  proposed by amina, until .*: The viewer \\(${person.email}\\) sets .*: ${reason}$`;
+    assert.match((await run(['proposals'])).out, new RegExp(line, 'm'));
+    const same = await act(['confirm', '--proposal', id]);
+    assert.deepEqual([same.code, same.out], [1, '']);
+    assert.match(same.err, new RegExp(line, 'm'), 'what is decided is shown before the log-in');
+    assert.match(same.err, /nothing was done: Another one of the staff confirms it/);
+    const made = await act(['confirm', '--proposal', id], BRIAN);
     assert.equal(made.code, 0, made.err);
     const token = /^token +([\w-]{43})$/m.exec(made.out)?.[1];
-    assert.equal((await approve('carol')).code, 1, 'there is one token');
+    assert.equal((await act(['confirm', '--proposal', id], BRIAN)).code, 1, 'there is one token');
     const { rows } = await testEnv.db.pool.query(
-      `SELECT action, staff FROM audit_entries
+      `SELECT action, staff, staff_id FROM audit_entries
        WHERE subject_id = $1 AND action LIKE 'recovery.%' AND merchant_id IS NOT NULL ORDER BY id`,
       [person.id],
     );
     assert.deepEqual(rows, [
-      { action: 'recovery.requested', staff: 'amina' },
-      { action: 'recovery.approved', staff: 'brian' },
+      { action: 'recovery.requested', staff: 'amina', staff_id: AMINA.id },
+      { action: 'recovery.approved', staff: 'brian', staff_id: BRIAN.id },
     ]);
-    assert.equal((await run(['recoveries'])).out, 'no recovery is waiting\n');
+    assert.equal((await run(['proposals'])).out, 'no proposal is waiting\n');
     const json = { token, new_password: PASSWORD };
     const used = await call(testEnv.baseUrl, 'POST', '/v1/console/recovery', { json, idempotencyKey: null });
     assert.equal(used.status, 204, used.text);
@@ -311,8 +314,7 @@ describe('npm run staff', () => {
       openBrowser(testEnv.baseUrl).call('POST', '/v1/console/session', { json: { email: person.email, password } });
     assert.equal((await tryPassword(PASSWORD)).status, 201);
     assert.equal((await tryPassword(KNOWN_PASSWORD)).status, 401);
-    const someone = ['--email', 'nobody@shop.example', '--reason', reason, '--staff', 'amina'];
-    const nobody = await run(['recover', ...someone]);
+    const nobody = await act(['recover', '--email', 'nobody@shop.example', '--reason', reason]);
     assert.deepEqual(
       [nobody.code, nobody.err],
       [1, 'nothing was done: no account has the address nobody@shop.example\n'],
@@ -338,7 +340,7 @@ describe('npm run staff', () => {
       [['remove'], new RegExp(`the commands are: ${COMMANDS}`)],
       [['toString'], /the commands are/],
       [['create', 'another'], /the commands are/],
-      [['rebuild-totals'], /--merchant is missing/],
+      [['rebuild-totals'], /--as is missing\n--merchant is missing/],
       [
         ['waiting', '--merchant', 'mer_1', '--name', 'x'],
         /--merchant must be an id.*\nthis command does not take --name/,
@@ -347,17 +349,18 @@ describe('npm run staff', () => {
         ['approve', '--merchant', newId('mer'), '--change', newId('pch')],
         /--change must be an id, as shown by the commands/,
       ],
-      [['recover'], /--email is missing\n--reason is missing\n--staff is missing/],
-      [
-        ['approve-recovery', '--recovery', newId('usr')],
-        /--recovery must be an id, as shown by the commands\n--staff is missing/,
-      ],
-      [['recoveries', ...BY], /this command does not take --staff/],
+      [['recover'], /--email is missing\n--reason is missing\n--as is missing/],
+      [['confirm', '--proposal', newId('usr')], /--proposal must be an id, as shown by the commands\n--as is missing/],
+      [['proposals', ...BY], /this command does not take --as/],
+      [['begin', '--name', 'amina', '--name', 'Amina'], /--name must name two people, each once/],
+      [['begin', '--name', 'amina'], /--name must name two people, each once/],
+      [['merchants', '--name', 'a', '--name', 'b'], /--name can be given once/],
       [['discrepancies', '--merchant', newId('mer')], /this command does not take --merchant/],
-      [['settle'], /--id is missing\n--how is missing\n--staff is missing/],
-      [['approve', '--staff', 'Amina Kato'], /--staff must be a name of 2 to 100 letters/],
+      [['settle'], /--id is missing\n--how is missing\n--as is missing/],
+      [['approve', '--as', 'Amina Kato'], /--as must be a name of 2 to 100 letters/],
+      [['settle', '--staff', 'amina'], /--staff/],
       [['settle', '--id', '0x1', '--how', ' '], /--id must be a number.*\n--how must be 1 to 500 printable/],
-      [['create'], /--staff is missing\n--name is missing\n--currency is missing\n--email is missing/],
+      [['create'], /--as is missing\n--name is missing\n--currency is missing\n--email is missing/],
       [
         ['create', ...BY, '--name', ' ', '--currency', 'EUR', '--email', 'amina'],
         /--name must be 1 to 200 .*\n--currency must be one of UGX, .*\n--email must be an e-mail address/,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY } from '../api/responses.ts';
+import { addFirstStaff, AMINA, logInLines } from '../support/staff.ts';
 import { runStaff } from './staff-child.ts';
 
 describe('npm run staff, for a merchant’s currency', () => {
@@ -12,22 +13,12 @@ describe('npm run staff, for a merchant’s currency', () => {
 
   it('creates no merchant in a currency that no operator takes here, and names those that one takes', async () => {
     const before = await merchantCount();
-    const create = (currency: string, target: string) =>
-      run(
-        [
-          'create',
-          ...'--staff amina'.split(' '),
-          '--name',
-          'Duka',
-          '--currency',
-          currency,
-          '--email',
-          'amina@duka.example',
-        ],
-        {
-          ...testEnv.environment,
-          MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target,
-        },
+    await addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS);
+    const create = async (currency: string, target: string) =>
+      runStaff(
+        [...'create --as amina --name Duka --email amina@duka.example --currency'.split(' '), currency],
+        { ...testEnv.environment, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target },
+        await logInLines(testEnv.db, AMINA),
       );
     const cases = [
       ['KES', 'sandbox', 'UGX, RWF, XOF, XAF, GHS, ZMW'],

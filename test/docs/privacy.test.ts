@@ -27,7 +27,7 @@ type Kind = {
 const kinds: Kind[] = page
   .slice(page.indexOf('## What is stored'), page.indexOf('## Where no personal data is'))
   .split('\n')
-  .filter((line) => line.startsWith('| '))
+  .filter((line) => line.startsWith('|'))
   .slice(2)
   .map((line) => {
     const [, what = '', where = '', , setting = '', byDefault = '', today = ''] = line.split('|').map((c) => c.trim());

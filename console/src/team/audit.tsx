@@ -58,7 +58,7 @@ function Who({ entry: { person, api_key: apiKey, staff } }: { readonly entry: Au
   if (apiKey === null && staff === null) return <TheService />;
   return (
     <>
-      <MerchantText text={apiKey?.name ?? staff ?? 'unknown'} />
+      <MerchantText text={apiKey?.name ?? staff?.name ?? 'unknown'} />
       <Hint>{apiKey === null ? 'service staff' : 'API key'}</Hint>
     </>
   );

@@ -95,7 +95,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
       for (const column of SEALED_COLUMNS) {
         unknown += await column.countOthers(db, names);
         const secrets = await column.list(db, names, ROWS_LOOKED_AT);
-        unopenable += secrets.filter(({ id, sealed }) => !opens(sealed, id, ring)).length;
+        unopenable += secrets.filter(({ context, sealed }) => !opens(sealed, context, ring)).length;
       }
       return [
         ...(unknown === 0 ? [] : [`${unknown} secrets are sealed with a key that MALIPO_SECRET_KEYS does not have`]),
@@ -124,9 +124,9 @@ export const DATABASE_CHECKS: readonly Check[] = [
   },
 ];
 
-function opens(sealed: string, id: string, ring: KeyRing): boolean {
+function opens(sealed: string, context: string, ring: KeyRing): boolean {
   try {
-    open(sealed, id, ring);
+    open(sealed, context, ring);
     return true;
   } catch {
     return false;

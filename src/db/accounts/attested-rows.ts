@@ -53,9 +53,22 @@ const SOURCES = {
       approverWaitMs: 't.approver_wait_ms::float8',
     },
   },
-  recoveries: {
+  recoveries: { key: ['id'], attested: ['userId', 'proposalId', 'tokenSha256', 'createdAt', 'expiresAt'] },
+  // The sealed secret is authenticated for the proposal here, too: what was sealed before a reset cannot be opened.
+  staff_members: {
     key: ['id'],
-    attested: ['userId', 'requestedBy', 'createdAt', 'expiresAt', 'approvedBy', 'approvedAt', 'tokenSha256'],
+    attested: [
+      ...['name', 'state', 'founder', 'addedBy', 'confirmedBy', 'proposalId'],
+      ...['passwordHash', 'hasTotp', 'totpLastStep', 'endedAt'],
+    ],
+    computed: { hasTotp: 't.totp_secret_sealed IS NOT NULL' },
+  },
+  staff_proposals: {
+    key: ['id'],
+    attested: [
+      ...['kind', 'payload', 'state', 'proposedBy', 'tokenSha256', 'createdAt', 'expiresAt'],
+      ...['decidedBy', 'decidedAt', 'confirmationSha256'],
+    ],
   },
   proposals: {
     key: ['id'],

@@ -22,8 +22,8 @@ export async function lockAuditChains(tx: Tx): Promise<boolean> {
   return (await findOne(tx, LOCK, [])) !== null;
 }
 
-const ENTRY = `e.id, e.merchant_id, e.user_id, e.api_key_id, e.staff, e.action, e.outcome, e.subject_id, e.before, e.after,
-  host(e.address) AS address, e.request_id, e.created_at AS at`;
+const ENTRY = `e.id, e.merchant_id, e.user_id, e.api_key_id, e.staff_id, e.staff, e.action, e.outcome, e.subject_id, e.before,
+  e.after, host(e.address) AS address, e.request_id, e.created_at AS at`;
 
 const LIST_UNLINKED = statement('audit_entry_list_unlinked')`
   SELECT ${ENTRY} FROM audit_entries_to_link q JOIN audit_entries e ON e.id = q.entry_id ORDER BY q.entry_id LIMIT $1`;

@@ -1,6 +1,6 @@
 // Rows of the audit log: who did what and was refused what, and from where. They are never changed and never removed.
 import type { ListedAuditEntry } from '../../domain/accounts/audit.ts';
-import type { Staff } from '../../domain/accounts/staff.ts';
+import type { StaffMember } from '../../domain/accounts/staff.ts';
 import { isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
@@ -14,7 +14,7 @@ export type AuditEntry = Act & {
   readonly merchantId: MerchantId | null;
   readonly userId?: UserId | null;
   readonly apiKeyId?: ApiKeyId | null;
-  readonly staff?: Staff | null;
+  readonly staff?: StaffMember | null;
   readonly outcome: 'done' | 'refused';
   readonly address?: string | null;
   readonly requestId?: string | null;
@@ -34,13 +34,15 @@ export type Act = {
 const insert = insertion(
   'audit_entry_insert',
   'audit_entries',
-  `merchant_id, user_id, api_key_id, action, outcome, subject_id, before, after, address, request_id, created_at, staff`,
+  `merchant_id, user_id, api_key_id, action, outcome, subject_id, before, after, address, request_id, created_at, staff_id, staff`,
 );
-const NOBODY = { userId: null, apiKeyId: null, staff: null, address: null, requestId: null };
+const NOBODY = { userId: null, apiKeyId: null, address: null, requestId: null };
 
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
+  const { staff = null } = entry;
   const [before, after] = [entry.before, entry.after].map((value) => (value ? JSON.stringify(value) : null));
-  await insert(db, { ...NOBODY, ...entry, before, after, createdAt: entry.at });
+  const who = { staffId: staff?.id ?? null, staff: staff?.name ?? null };
+  await insert(db, { ...NOBODY, ...entry, ...who, before, after, createdAt: entry.at });
 }
 
 /** Records what a person did, in the transaction that does it. */
@@ -54,7 +56,12 @@ export async function recordServiceAct(tx: Tx, merchantId: MerchantId, act: Act)
 }
 
 /** Records what one of the service's staff did, for a merchant or, with null, for none in particular. */
-export async function recordStaffAct(tx: Tx, merchantId: MerchantId | null, staff: Staff, act: Act): Promise<void> {
+export async function recordStaffAct(
+  tx: Tx,
+  merchantId: MerchantId | null,
+  staff: StaffMember,
+  act: Act,
+): Promise<void> {
   await insertAuditEntry(tx, { ...act, merchantId, staff, outcome: 'done' });
 }
 
@@ -67,7 +74,8 @@ export function actorOf({ person: { merchantId, userId }, address, requestId }: 
   return { merchantId, userId, address, requestId };
 }
 
-const SELECT = `SELECT a.id::text, a.user_id, ${keyColumn('k')} AS api_key, a.staff, a.action, a.outcome, a.subject_id,
+const SELECT = `SELECT a.id::text, a.user_id, ${keyColumn('k')} AS api_key,
+          CASE WHEN a.staff_id IS NOT NULL THEN json_build_object('id', a.staff_id, 'name', a.staff) END AS staff, a.action, a.outcome, a.subject_id,
           a.before, a.after, host(a.address) AS address, a.request_id, a.created_at AS at
    FROM audit_entries a LEFT JOIN api_keys k ON k.id = a.api_key_id`;
 

@@ -78,6 +78,12 @@ const OF_PERSON: readonly Source[] = [
   { table: 'members', where: 't.user_id = $1' },
   { table: 'sessions', without: ['token_sha256'], where: 't.user_id = $1' },
   { table: 'recoveries', without: ['token_sha256'], where: 't.user_id = $1', merchant: 'NULL' },
+  {
+    table: 'staff_proposals',
+    without: ['token_sha256', 'confirmation_sha256'],
+    where: "t.payload ->> 'user_id' = $1",
+    merchant: 'NULL',
+  },
   { table: 'recovery_codes', without: ['code_sha256'], where: 't.user_id = $1', merchant: 'NULL' },
   { table: 'passkeys', without: ['credential_id', 'public_key'], where: 't.user_id = $1', merchant: 'NULL' },
   {

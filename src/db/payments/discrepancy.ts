@@ -1,5 +1,5 @@
 // Rows of discrepancies: an operator's status that contradicts the recorded outcome of a payment.
-import type { Staff } from '../../domain/accounts/staff.ts';
+import type { StaffMember } from '../../domain/accounts/staff.ts';
 import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
 import type { ReportedMoney } from '../../domain/payments/operator-status.ts';
 import type { PaymentId, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
@@ -66,7 +66,7 @@ const SETTLE = statement('discrepancy_settle')`
 export type SettleDiscrepancy = {
   readonly id: string;
   readonly how: string;
-  readonly by: Staff;
+  readonly by: StaffMember;
   readonly at: Date;
 };
 

@@ -68,6 +68,8 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   refusal_counts: EXPIRING,
   schema_migrations: [],
   sessions: EXPIRING,
+  staff_members: KEPT,
+  staff_proposals: KEPT,
   // Numbered again after a restore: the right that a lock of a row takes, too.
   state_changes: ['INSERT', 'UPDATE (xid)', 'DELETE'],
   users: KEPT,

@@ -3,8 +3,10 @@ import { columnsOf } from './columns.ts';
 import { readCount, statement, type Queryable, type Tx } from './database.ts';
 
 export type SealedSecret = {
-  /** The id of the row; the secret is sealed for it. */
+  /** The id of the row. */
   readonly id: string;
+  /** For what the secret is sealed. */
+  readonly context: string;
   readonly sealed: string;
 };
 
@@ -12,10 +14,11 @@ export type SealedSecret = {
 export type ResealedSecret = SealedSecret & { readonly resealed: string };
 
 const COLUMNS = [
-  ['endpoints', 'secret_sealed'],
-  ['endpoints', 'previous_secret_sealed'],
-  ['users', 'totp_secret_sealed'],
-  ['users', 'totp_pending_sealed'],
+  ['endpoints', 'secret_sealed', 'id'],
+  ['endpoints', 'previous_secret_sealed', 'id'],
+  ['staff_members', 'totp_secret_sealed', 'coalesce(proposal_id, id)'],
+  ['users', 'totp_secret_sealed', 'id'],
+  ['users', 'totp_pending_sealed', 'id'],
 ] as const;
 
 /** One column of sealed secrets. */
@@ -28,16 +31,16 @@ export type SealedColumn = {
   countOthers(db: Queryable, keyNames: readonly string[]): Promise<number>;
 };
 
-export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, column]) => {
+export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, column, context]) => {
   // The text before the first dot is the key's name.
   const keyName = `split_part(${column}, '.', 1)`;
-  const LIST = statement(`sealed_list_${column}`)`
-    SELECT id, ${column} AS sealed FROM ${table} WHERE ${keyName} = ANY($1) ORDER BY id LIMIT $2`;
-  const REPLACE = statement(`sealed_replace_${column}`)`
+  const LIST = statement(`sealed_list_${table}_${column}`)`
+    SELECT id, ${context} AS context, ${column} AS sealed FROM ${table} WHERE ${keyName} = ANY($1) ORDER BY id LIMIT $2`;
+  const REPLACE = statement(`sealed_replace_${table}_${column}`)`
     UPDATE ${table} SET ${column} = r.resealed
     FROM unnest($1::text[], $2::text[], $3::text[]) AS r (id, sealed, resealed)
     WHERE ${table}.id = r.id AND ${table}.${column} = r.sealed RETURNING 1`;
-  const COUNT_OTHERS = statement(`sealed_count_others_${column}`)`
+  const COUNT_OTHERS = statement(`sealed_count_${table}_${column}`)`
     SELECT count(*)::int AS count FROM ${table} WHERE ${keyName} <> ALL($1)`;
   return {
     list: (db, keyNames, limit) => db.run<SealedSecret>(LIST, [keyNames, limit]),

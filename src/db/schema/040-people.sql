@@ -68,23 +68,16 @@ COMMENT ON TRIGGER recovery_codes_check ON recovery_codes IS 'Refuses to use a c
 CREATE TABLE recoveries (
   id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^rcv_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
   user_id text COLLATE "C" NOT NULL UNIQUE REFERENCES users,
-  reason text NOT NULL CHECK (length(reason) BETWEEN 1 AND 500),
-  requested_by text NOT NULL CHECK (requested_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'),
+  proposal_id text COLLATE "C" NOT NULL REFERENCES staff_proposals,
+  token_sha256 bytea NOT NULL UNIQUE CHECK (length(token_sha256) = 32),
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
-  approved_by text CHECK (approved_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'),
-  approved_at timestamptz,
-  token_sha256 bytea UNIQUE CHECK (length(token_sha256) = 32),
   attestation text NOT NULL DEFAULT '',
-  CONSTRAINT recoveries_end_after_they_begin CHECK (expires_at > created_at),
-  CONSTRAINT recoveries_approved CHECK (
-    (approved_by IS NULL) = (token_sha256 IS NULL) AND (approved_at IS NULL) = (token_sha256 IS NULL)),
-  CONSTRAINT recoveries_by_two CHECK (approved_by <> requested_by)
+  CONSTRAINT recoveries_end_after_they_begin CHECK (expires_at > created_at)
 );
-COMMENT ON TABLE recoveries IS
-  'How a person regains access. One of the staff of the service requests it and another approves it; only then it has a token.';
+COMMENT ON TABLE recoveries IS 'How a person regains access, on which two of the staff of the service agreed.';
 COMMENT ON COLUMN recoveries.user_id IS 'A person has one recovery at most: a new one replaces the old one.';
-COMMENT ON COLUMN recoveries.expires_at IS 'The end of the request and, from its approval on, of the token.';
+COMMENT ON COLUMN recoveries.proposal_id IS 'The confirmed proposal of the staff, which has both of them and the reason.';
 COMMENT ON COLUMN recoveries.token_sha256 IS
   'The digest of the token, with which the person sets a new password. The row is deleted when it is used.';
 
@@ -93,24 +86,20 @@ CREATE INDEX recoveries_age ON recoveries (expires_at);
 CREATE FUNCTION check_recovery() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    IF NEW.approved_by IS NOT NULL THEN
-      RAISE EXCEPTION 'recovery % must be requested before it is approved', NEW.id USING ERRCODE = 'restrict_violation';
+    IF NOT is_confirmed_by_staff(NEW.proposal_id, 'recovery', 'user_id', NEW.user_id) THEN
+      RAISE EXCEPTION 'two of the staff agree on recovery % of this person', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
     RETURN NEW;
   END IF;
   PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
-  IF (to_jsonb(NEW) - 'attestation') <> (to_jsonb(OLD) - 'attestation')
-     AND (OLD.approved_by IS NOT NULL OR NEW.approved_by IS NULL OR NEW.approved_at >= OLD.expires_at
-       OR (NEW.id, NEW.user_id, NEW.reason, NEW.requested_by, NEW.created_at)
-          <> (OLD.id, OLD.user_id, OLD.reason, OLD.requested_by, OLD.created_at)) THEN
-    RAISE EXCEPTION 'recovery % can only be approved, once and before it expires', OLD.id
-      USING ERRCODE = 'restrict_violation';
+  IF (to_jsonb(NEW) - 'attestation') <> (to_jsonb(OLD) - 'attestation') THEN
+    RAISE EXCEPTION 'recovery % is never changed', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $$;
 CREATE TRIGGER recoveries_check BEFORE INSERT OR UPDATE ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
 COMMENT ON TRIGGER recoveries_check ON recoveries IS
-  'Refuses a recovery that is created as approved, every change but one approval before the end, and an attestation whose number '
+  'Refuses a recovery without a confirmed proposal of the staff about this person, every change, and an attestation whose number '
   'is not greater than that of the row.';
 
 CREATE TABLE passkeys (

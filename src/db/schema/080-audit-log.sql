@@ -11,6 +11,7 @@ CREATE TABLE audit_entries (
   merchant_id text COLLATE "C" REFERENCES merchants,
   user_id text COLLATE "C" REFERENCES users,
   api_key_id text COLLATE "C" REFERENCES api_keys,
+  staff_id text COLLATE "C",
   staff text,
   action text NOT NULL CHECK (length(action) BETWEEN 1 AND 100),
   outcome text NOT NULL CHECK (outcome IN ('done', 'refused')),
@@ -20,14 +21,17 @@ CREATE TABLE audit_entries (
   address inet,
   request_id text,
   created_at timestamptz NOT NULL,
-  CONSTRAINT audit_entries_staff_form CHECK (staff ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'),
+  -- No foreign key: the log outlives the staff, should its owner ever begin with others.
+  CONSTRAINT audit_entries_staff_form CHECK ((staff IS NULL) = (staff_id IS NULL)
+    AND staff ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$' AND staff_id ~ '^stf_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
   CONSTRAINT audit_entries_one_actor CHECK (staff IS NULL OR (user_id IS NULL AND api_key_id IS NULL)),
   -- `infinity` is no date for those who link, verify and list.
   CONSTRAINT audit_entries_created_at CHECK (created_at BETWEEN '2000-01-01Z' AND '9999-01-01Z')
 );
 COMMENT ON TABLE audit_entries IS 'Who did what, or was refused what, and when.';
-COMMENT ON COLUMN audit_entries.staff IS
+COMMENT ON COLUMN audit_entries.staff_id IS
   'Who of the staff of the service acted. Null: a person, an API key or the service by itself.';
+COMMENT ON COLUMN audit_entries.staff IS 'Their name.';
 
 CREATE INDEX audit_entries_list ON audit_entries (merchant_id, id DESC);
 -- Counts the workflow runs that were replaced.

@@ -10,6 +10,7 @@ export type RecordedAuditEntry = Omit<ListedAuditEntry, 'id' | 'user' | 'apiKey'
   readonly merchantId: MerchantId | null;
   readonly userId: string | null;
   readonly apiKeyId: string | null;
+  readonly staffId: string | null;
   readonly staff: string | null;
 };
 
@@ -49,6 +50,7 @@ export function auditLine(entry: RecordedAuditEntry, { chain, position, previous
     at: entry.at.toISOString(),
     user_id: entry.userId,
     api_key_id: entry.apiKeyId,
+    staff_id: entry.staffId,
     staff: entry.staff,
     action: entry.action,
     outcome: entry.outcome,

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { ApiKeyId } from '../ids.ts';
 import type { KnownPerson } from './member.ts';
-import type { Staff } from './staff.ts';
+import type { StaffMember } from './staff.ts';
 
 /** The errors that the audit log records as a refusal of a person. */
 export const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_denied', 'approval_self']);
@@ -14,7 +14,7 @@ export type ListedAuditEntry = {
   readonly user: KnownPerson | null;
   readonly apiKey: { readonly id: ApiKeyId; readonly name: string } | null;
   /** Who of the service's staff acted; null with neither user nor API key: the service by itself. */
-  readonly staff: Staff | null;
+  readonly staff: StaffMember | null;
   readonly action: string;
   readonly outcome: 'done' | 'refused';
   readonly subjectId: string | null;

@@ -12,10 +12,10 @@ import {
   type Role,
 } from './member.ts';
 import { proposerWithoutPermission, type Invitation, type MemberChange } from './proposal.ts';
-import type { Staff } from './staff.ts';
+import type { StaffMember } from './staff.ts';
 
 /** Who decides: a person in a session, or the service's staff for a merchant whose second person is no longer there. */
-export type Decider = ActedBy | { readonly serviceFor: MerchantId; readonly staff: Staff };
+export type Decider = ActedBy | { readonly serviceFor: MerchantId; readonly staff: StaffMember };
 
 /** The second person's approval that a change needs. */
 export type Agreement = {

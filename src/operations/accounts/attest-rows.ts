@@ -4,7 +4,7 @@ import { ATTESTED_TABLES, renewAttestation, listAttestedKeys, verifyRow } from '
 import type { Database } from '../../db/platform/database.ts';
 import { eachItem } from '../../db/platform/page.ts';
 import { renewFailedRefunds, type RenewedRefunds } from '../../db/payments/attested-credit.ts';
-import type { Staff } from '../../domain/accounts/staff.ts';
+import type { StaffMember } from '../../domain/accounts/staff.ts';
 import type { RowName } from '../../security/row-attestation.ts';
 
 const PAGE = 500;
@@ -13,7 +13,7 @@ export type AttestRows = {
   /** `renew` attests with the ring's first key whatever is attested by any of them, so that the others can go. */
   readonly work: 'verify' | 'renew';
   /** Who of the service's staff does it, for the audit log; null: the embedded start. */
-  readonly by: Staff | null;
+  readonly by: StaffMember | null;
   readonly at: Date;
 };
 

@@ -6,7 +6,7 @@ import { insertMerchant } from '../../db/accounts/merchant.ts';
 import { insertProposal } from '../../db/accounts/proposal.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 import { pendingUntilExpiry } from '../../domain/accounts/proposal.ts';
-import type { Staff } from '../../domain/accounts/staff.ts';
+import type { StaffMember } from '../../domain/accounts/staff.ts';
 import type { Currency } from '../../domain/money.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 
@@ -15,7 +15,7 @@ export type CreateMerchant = {
   readonly currency: Currency;
   /** The owners whom one of the staff invites; without any, the merchant has no members yet. Two cannot move money alone. */
   readonly invited?: {
-    readonly by: Staff;
+    readonly by: StaffMember;
     readonly owners: readonly { readonly email: string; readonly tokenSha256: Buffer }[];
   };
   readonly at: Date;

@@ -3,13 +3,13 @@ import { recordStaffAct } from '../../db/accounts/audit.ts';
 import { listDataOfPerson, listDataOfPhone, type PersonalRecord } from '../../db/accounts/personal-data.ts';
 import { findUserByEmail } from '../../db/accounts/user.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
-import type { Staff } from '../../domain/accounts/staff.ts';
+import type { StaffMember } from '../../domain/accounts/staff.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { accountLimits, personLimits } from '../../security/attempt-limit.ts';
 
 export type ExportPersonalData = {
   readonly subject: { readonly phone: string } | { readonly email: string };
-  readonly staff: Staff;
+  readonly staff: StaffMember;
   readonly at: Date;
 };
 

@@ -1,109 +1,19 @@
-// Recovers the account of a person who lost their password or second factor, when two of the staff agree.
+// Recovers the account of a person who lost their password or second factor, with the token on which two of the staff agreed.
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import { recordStaffAct, insertAuditEntry } from '../../db/accounts/audit.ts';
+import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import { listMerchantsOf, lockMembers } from '../../db/accounts/member.ts';
 import { deletePasskeys } from '../../db/accounts/passkey.ts';
 import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { lockMemberships } from '../../db/accounts/recovery-guard.ts';
-import {
-  replaceRecovery,
-  approveRecovery as approveRow,
-  findRecoveryRequestLocked,
-  findRecovery,
-  useRecovery,
-} from '../../db/accounts/recovery.ts';
+import { findRecovery, useRecovery } from '../../db/accounts/recovery.ts';
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
-import {
-  findUserByEmail,
-  findUserLocked,
-  findUser,
-  markRecovered,
-  removeTotp,
-  setPassword,
-} from '../../db/accounts/user.ts';
+import { findUserLocked, markRecovered, removeTotp, setPassword } from '../../db/accounts/user.ts';
 import { withdrawOnRecovery } from '../../db/accounts/withdraw-on-recovery.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { recoveryRefused } from '../../domain/accounts/member.ts';
-import { RECOVERY_LIFE_MS, recoveryNotFound, type RecoveryRequest } from '../../domain/accounts/recovery.ts';
-import type { Staff } from '../../domain/accounts/staff.ts';
-import { stateConflict } from '../../domain/errors.ts';
-import { newId, type RecoveryId, type UserId } from '../../domain/ids.ts';
+import type { UserId } from '../../domain/ids.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
-import { newToken } from '../../security/token.ts';
-
-export type RequestRecovery = {
-  readonly email: string;
-  /** For the second one of the staff, and for the service's own audit log. No merchant reads it: it may say what concerns the person alone. */
-  readonly reason: string;
-  readonly by: Staff;
-  readonly at: Date;
-};
-
-export type RequestedRecovery = {
-  readonly id: RecoveryId;
-  readonly userId: UserId;
-  readonly name: string;
-  /** The names of the merchants whose audit logs record it. */
-  readonly merchants: readonly string[];
-};
-
-/**
- * The recovery, which opens nothing until another one of the staff approves it, within 24 hours. An earlier recovery of
- * the same person is gone, with its token if it has one. Null when no user has this e-mail.
- */
-export async function requestRecovery(db: Database, input: RequestRecovery): Promise<RequestedRecovery | null> {
-  const { email, reason, by, at } = input;
-  return db.withTransaction(async (tx) => {
-    const found = await findUserByEmail(tx, email);
-    const user = found && (await findUserLocked(tx, found.id));
-    if (!user) return null;
-    const id = newId('rcv', at.getTime());
-    const expiresAt = new Date(at.getTime() + RECOVERY_LIFE_MS);
-    await replaceRecovery(tx, { id, userId: user.id, reason, requestedBy: by, createdAt: at, expiresAt });
-    const merchants = await listMerchantsOf(tx, user.id);
-    const act = { action: 'recovery.requested', subjectId: user.id, at };
-    await recordStaffAct(tx, null, by, { ...act, after: { reason, expires_at: expiresAt } });
-    for (const merchant of merchants)
-      await recordStaffAct(tx, merchant.id, by, { ...act, after: { expires_at: expiresAt } });
-    return { id, userId: user.id, name: user.name, merchants: merchants.map(({ name }) => name) };
-  });
-}
-
-export type ApproveRecovery = { readonly id: RecoveryId; readonly by: Staff; readonly at: Date };
-
-export type ApprovedRecovery = {
-  readonly request: RecoveryRequest;
-  /** Works once, within 24 hours. It is shown this once. */
-  readonly token: string;
-};
-
-/**
- * The token, with an entry in the audit log of every merchant of the person. A recovery is approved once: of two
- * approvals at the same moment, one gets a token. Throws `state_conflict` when no such recovery waits, and
- * when the one who approves it requested it, which the database refuses too.
- */
-export async function approveRecovery(db: Database, { id, by, at }: ApproveRecovery): Promise<ApprovedRecovery> {
-  const { token, sha256 } = newToken();
-  return db.withTransaction(async (tx) => {
-    const request = await findRecoveryRequestLocked(tx, id, at);
-    if (!request) throw recoveryNotFound();
-    if (request.requestedBy === by) {
-      throw stateConflict('another one of the staff approves it than the one who requested it');
-    }
-    const expiresAt = new Date(at.getTime() + RECOVERY_LIFE_MS);
-    await approveRow(tx, id, { by, at, tokenSha256: sha256, expiresAt });
-    const user = await findUser(tx, request.person.id);
-    if (!user) throw recoveryNotFound();
-    // Of the verified row: to this address the token goes.
-    const person = { id: user.id, name: user.name, email: user.email };
-    const merchants = (await listMerchantsOf(tx, person.id)).map((merchant) => merchant.id);
-    const after = { requested_by: request.requestedBy, expires_at: expiresAt };
-    const act = { action: 'recovery.approved', subjectId: person.id, after, at };
-    for (const merchantId of merchants.length === 0 ? [null] : merchants) await recordStaffAct(tx, merchantId, by, act);
-    return { request: { ...request, person }, token };
-  });
-}
 
 export type RecoverAccount = CountedAttempt & {
   readonly tokenSha256: Buffer;

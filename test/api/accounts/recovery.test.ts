@@ -1,8 +1,9 @@
 // Recovery of an account: two of the service's staff make the token, which works once, and the merchant's people are told.
 import assert from 'node:assert/strict';
 import { newToken } from '../../../src/security/token.ts';
-import type { Staff } from '../../../src/domain/accounts/staff.ts';
-import { approveRecovery, requestRecovery } from '../../../src/operations/accounts/recover-account.ts';
+import type { StaffMember } from '../../../src/domain/accounts/staff.ts';
+import { STAFF_PROPOSAL_LIFE_MS } from '../../../src/domain/accounts/staff-proposal.ts';
+import { decideOnStaffProposal, proposeAsStaff } from '../../../src/operations/accounts/staff-proposals.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import { retainedSince } from '../../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
@@ -10,7 +11,7 @@ import { call } from '../../support/api.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
-import { AMINA, BRIAN, recoveryToken } from '../../support/staff.ts';
+import { AMINA, BRIAN, recoveryOf, recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { auditRows } from '../../support/audit-rows.ts';
@@ -127,26 +128,27 @@ describe('a recovery', () => {
     const person = await addPerson(testEnv, merchantId, ['viewer']);
     const reason = 'lost the phone in hospital';
     const { db } = testEnv;
-    await requestRecovery(db, { email: person.email, reason, by: AMINA, at: new Date() });
+    const proposed = await recoveryOf(db, person.email, reason);
+    const { id } = await proposeAsStaff(db, { proposed, by: AMINA, at: new Date() });
     const { rows } = await db.pool.query<{ merchant_id: string | null; staff: string; after: object }>(
-      'SELECT merchant_id, staff, after FROM audit_entries WHERE subject_id = $1 ORDER BY id',
-      [person.id],
+      'SELECT merchant_id, staff, after FROM audit_entries WHERE subject_id IN ($1, $2) ORDER BY id',
+      [person.id, id],
     );
     const told = rows.map(({ merchant_id: whose, staff, after }) => [whose, staff, Object.keys(after).sort()]);
     assert.deepEqual(told, [
-      [null, 'amina', ['expires_at', 'reason']],
       [merchantId, 'amina', ['expires_at']],
+      [null, 'amina', ['expires_at', 'kind', 'reason', 'user_id']],
     ]);
     const before = { action: 'recovery.requested', subjectId: person.id, after: { reason, expires_at: new Date() } };
     await db.withTransaction((tx) => recordStaffAct(tx, merchantId, BRIAN, { ...before, at: new Date() }));
     const owner = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
     const shown = await owner.call('GET', '/v1/console/audit?action=recovery.requested');
-    const entries = shown.json['data'] as { staff: string; after: object }[];
+    const entries = shown.json['data'] as { staff: { id: string; name: string }; after: object }[];
     assert.deepEqual(
       entries.map(({ staff, after }) => [staff, Object.keys(after)]),
       [
-        ['brian', ['expires_at']],
-        ['amina', ['expires_at']],
+        [{ id: BRIAN.id, name: 'brian' }, ['expires_at']],
+        [{ id: AMINA.id, name: 'amina' }, ['expires_at']],
       ],
     );
     assert.ok(!shown.text.includes('hospital'));
@@ -156,17 +158,15 @@ describe('a recovery', () => {
     const { email } = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const { db } = testEnv;
     const at = new Date();
-    const request = async () => (await requestRecovery(db, { email, reason: 'lost it', by: AMINA, at }))!.id;
-    const [replaced, id] = [await request(), await request()];
-    const refused = (by: Staff, of = id, when = at) =>
-      assert.rejects(approveRecovery(db, { id: of, by, at: when }), { code: 'state_conflict' });
-    await refused(AMINA);
-    await refused(BRIAN, replaced);
-    await refused(BRIAN, id, new Date(at.getTime() + 24 * 60 * 60_000));
-    const both = [BRIAN, BRIAN].map((by) => approveRecovery(db, { id, by, at }));
-    const made = (await Promise.allSettled(both)).filter(({ status }) => status === 'fulfilled');
-    assert.equal(made.length, 1);
-    await refused(BRIAN);
+    const proposed = await recoveryOf(db, email);
+    const { id } = await proposeAsStaff(db, { proposed, by: AMINA, at });
+    const confirm = (by: StaffMember, when = at) =>
+      decideOnStaffProposal(db, { id, decision: 'confirmed', by, at: when });
+    await assert.rejects(confirm(AMINA), { code: 'state_conflict' });
+    await assert.rejects(confirm(BRIAN, new Date(at.getTime() + STAFF_PROPOSAL_LIFE_MS)), { code: 'state_conflict' });
+    const made = await Promise.allSettled([confirm(BRIAN), confirm(BRIAN)]);
+    assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 1);
+    await assert.rejects(confirm(BRIAN), { code: 'state_conflict' });
   });
 
   it('is told to the owners and admins of the merchant, and to the person, when they look', async () => {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
-import { approveRecovery, requestRecovery } from '../../../src/operations/accounts/recover-account.ts';
+import { decideOnStaffProposal, proposeAsStaff } from '../../../src/operations/accounts/staff-proposals.ts';
 import { addPerson, codeOf, logIn } from '../../support/people.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { rewrite } from '../../support/attestation.ts';
-import { AMINA, BRIAN, recoveryToken } from '../../support/staff.ts';
+import { AMINA, BRIAN, recoveryOf, recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -90,11 +90,10 @@ describe('by rows that are taken away or tampered with', () => {
     }
     // Between the two of the staff, too.
     const other = await victim();
-    const request = { email: other.email, reason: 'lost it all', by: AMINA, at: new Date() };
-    const requested = await requestRecovery(testEnv.db, request);
-    assert.ok(requested !== null);
+    const proposed = await recoveryOf(testEnv.db, other.email);
+    const { id } = await proposeAsStaff(testEnv.db, { proposed, by: AMINA, at: new Date() });
     await database.query('UPDATE users SET email = $2 WHERE id = $1', [other.id, `other.${email}`]);
-    await assert.rejects(approveRecovery(testEnv.db, { id: requested.id, by: BRIAN, at: new Date() }));
+    await assert.rejects(decideOnStaffProposal(testEnv.db, { id, decision: 'confirmed', by: BRIAN, at: new Date() }));
   });
 
   it('nobody makes a key of theirs look revoked to those who want to revoke it', async () => {

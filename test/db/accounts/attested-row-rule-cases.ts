@@ -16,7 +16,7 @@ function attestedRow(fixture: RuleFixture, table: AttestedTable, attestation: st
 }
 
 /** What rules of their own say, which refuse the change first. */
-const OTHER_REFUSALS = 'is never changed|cannot change|can only be approved|goes forward alone';
+const OTHER_REFUSALS = 'is never changed|cannot change|proposes never changes|goes forward alone';
 
 /** The columns that identify a row, where that is more than its id, or something else. */
 const KEYS_OF: Readonly<Partial<Record<AttestedTable, readonly string[]>>> = {

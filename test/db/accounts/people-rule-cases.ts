@@ -208,6 +208,8 @@ const KEY_CHANGE_CASES: readonly RuleCase[] = [
   ...refusedChanges('api_keys', ['DELETE', 'TRUNCATE']),
 ];
 
+const BY_STAFF = { user_id: null, staff_id: newId('stf'), staff: 'amina' };
+
 const AUDIT_CASES: readonly RuleCase[] = [
   ...wrongInserts('audit_entries', [
     ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'audit_entries_merchant_id_fkey'],
@@ -215,8 +217,9 @@ const AUDIT_CASES: readonly RuleCase[] = [
     ['an unknown API key', () => ({ api_key_id: newId('key') }), 'audit_entries_api_key_id_fkey'],
     ['an empty action', { action: '' }, 'audit_entries_action_check'],
     ['an unknown outcome', { outcome: 'maybe' }, 'audit_entries_outcome_check'],
-    ['one of the staff by no name', { user_id: null, staff: 'Amina' }, 'audit_entries_staff_form'],
-    ['a person and one of the staff', { staff: 'amina' }, 'audit_entries_one_actor'],
+    ['one of the staff by no name', { ...BY_STAFF, staff: 'Amina' }, 'audit_entries_staff_form'],
+    ['one of the staff by no id', { ...BY_STAFF, staff_id: null }, 'audit_entries_staff_form'],
+    ['a person and one of the staff', { staff_id: BY_STAFF.staff_id, staff: 'amina' }, 'audit_entries_one_actor'],
     ['a subject id that is too long', { subject_id: 'x'.repeat(301) }, 'audit_entries_subject_id_check'],
   ]),
   ...refusedChanges('audit_entries', ['UPDATE', 'DELETE', 'TRUNCATE'], 'action'),

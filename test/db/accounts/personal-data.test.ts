@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { TABLES_OF_PERSON, type PersonalRecord } from '../../../src/db/accounts/personal-data.ts';
-import { parseStaff } from '../../../src/domain/accounts/staff.ts';
 import { exportPersonalData } from '../../../src/operations/accounts/export-personal-data.ts';
 import { call } from '../../support/api.ts';
 import { pay, untilState, type Payment } from '../../support/payments.ts';
 import { untilAllReceived } from '../../support/payment-events.ts';
 import { fund, release, requestPayout, untilPayoutState } from '../../support/payouts.ts';
 import { addPerson, logIn, type TestPerson } from '../../support/people.ts';
+import { AMINA } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-
-const STAFF = parseStaff('grace')!;
 
 /** What must never leave the database. */
 const SECRET = /sha256|_sealed|password_hash|_hash/;
@@ -42,7 +40,7 @@ describe('the export of personal data', function () {
   });
 
   const exportOf = (subject: { readonly phone: string } | { readonly email: string }) =>
-    exportPersonalData(testEnv.db, { subject, staff: STAFF, at: new Date() });
+    exportPersonalData(testEnv.db, { subject, staff: AMINA, at: new Date() });
 
   /** The tables that have a row with this text in any column. */
   async function tablesWith(text: string): Promise<string[]> {
@@ -131,8 +129,8 @@ describe('the export of personal data', function () {
     assert.deepEqual(
       rows.map(({ merchant_id, staff }) => [merchant_id, staff]).sort(),
       [
-        [testEnv.merchant.id, 'grace'],
-        [other.id, 'grace'],
+        [testEnv.merchant.id, AMINA.name],
+        [other.id, AMINA.name],
       ].sort(),
     );
     for (const { after } of rows) {

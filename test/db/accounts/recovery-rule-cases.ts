@@ -1,73 +1,61 @@
 // Invalid rows and changes of recoveries, each with the rule that refuses it.
+import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { insert, ruleCase, twoRows, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { confirmedProposal } from './staff-rows.ts';
 
 const RECOVERY = newId('rcv');
-const APPROVAL = { approved_by: 'brian', approved_at: new Date(), token_sha256: Buffer.alloc(32, 7) };
-const APPROVE = `approved_by = 'brian', approved_at = now(), token_sha256 = decode(repeat('07', 32), 'hex')`;
+const PROPOSAL = newId('spr');
+const NOBODY = newId('usr');
 
-/** A sound request, and then this change of it. */
-function recoveryChange(assignments: string, columns: Readonly<Record<string, unknown>> = {}): RuleCase['breaks'] {
-  return (fixture) => [
-    insert(fixture, 'recoveries', { id: RECOVERY, ...columns }),
-    update('recoveries', RECOVERY, assignments),
-  ];
+/** Two of the staff agree on the recovery of this person. */
+function agreedFor(userId: string) {
+  return confirmedProposal(PROPOSAL, 'recovery', { user_id: userId });
 }
 
 export const RECOVERY_RULE_CASES: readonly RuleCase[] = [
   ...wrongInserts('recoveries', [
     ['a malformed id', { id: 'rcv_1' }, 'recoveries_id_check'],
-    ['a recovery of an unknown user', () => ({ user_id: newId('usr') }), 'recoveries_user_id_fkey'],
-    ['a recovery without a reason', { reason: '' }, 'recoveries_reason_check'],
-    ['a request by nobody’s name', { requested_by: 'Amina' }, 'recoveries_requested_by_check'],
     ['an end before the beginning', { expires_at: new Date(0) }, 'recoveries_end_after_they_begin'],
-    ['a token that nobody approved', { token_sha256: APPROVAL.token_sha256 }, 'recoveries_approved'],
-    ['a moment of approval without an approver', { approved_at: new Date() }, 'recoveries_approved'],
+    ['a token of the wrong length', { token_sha256: Buffer.alloc(31) }, 'recoveries_token_sha256_check'],
   ]),
-  ruleCase(
-    'a recovery that is requested and approved at once',
-    /must be requested before it is approved/,
-    (fixture) => [insert(fixture, 'recoveries', APPROVAL)],
-  ),
-  ruleCase(
-    'an approval by the one of the staff who requested the recovery',
-    'recoveries_by_two',
-    recoveryChange(APPROVE, { requested_by: 'brian' }),
-  ),
-  ruleCase(
-    'an approval by nobody’s name',
-    'recoveries_approved_by_check',
-    recoveryChange(APPROVE.replace("'brian'", "'Brian'")),
-  ),
-  ruleCase('a token of the wrong length', 'recoveries_token_sha256_check', recoveryChange(APPROVE.replace('32', '31'))),
-  ...[
-    ['to change why a recovery was requested', `${APPROVE}, reason = 'other'`],
-    ['to change who requested a recovery', `${APPROVE}, requested_by = 'carol'`],
-    ['to change whose recovery it is', `${APPROVE}, user_id = (SELECT max(id) FROM users WHERE id <> user_id)`],
-    ['to lengthen a request', "expires_at = expires_at + interval '1 h'"],
-    ['to approve a recovery after its time', APPROVE.replace('now()', 'expires_at')],
-  ].map(([what = '', assignments = '']) =>
-    ruleCase(what, /can only be approved, once and before it expires/, recoveryChange(assignments)),
-  ),
-  ruleCase('to approve a recovery twice', /can only be approved, once/, (fixture) => [
-    insert(fixture, 'recoveries', { id: RECOVERY }),
-    update('recoveries', RECOVERY, APPROVE),
-    update('recoveries', RECOVERY, APPROVE.replace("'brian'", "'carol'")),
+  ruleCase('a recovery of an unknown user', 'recoveries_user_id_fkey', (fixture) => [
+    ...agreedFor(NOBODY),
+    insert(fixture, 'recoveries', { user_id: NOBODY, proposal_id: PROPOSAL }),
   ]),
-  twoRows('two recoveries of one user', 'recoveries_user_id_key', 'recoveries'),
-  ruleCase('one id for two recoveries', 'recoveries_pkey', (fixture) => [
-    insert(fixture, 'recoveries', { id: RECOVERY }),
-    insert(fixture, 'recoveries', { id: RECOVERY, user_id: fixture.approverId }),
+  ruleCase('a recovery that nobody of the staff proposed', /two of the staff agree/, (fixture) => [
+    insert(fixture, 'recoveries', { proposal_id: PROPOSAL }),
   ]),
-  ruleCase('one token for two recoveries', 'recoveries_token_sha256_key', (fixture) => {
-    const other = newId('rcv');
-    return [
+  ruleCase('a recovery that one of the staff proposed alone', /two of the staff agree/, (fixture) => [
+    ...agreedFor(fixture.ownerId).slice(0, 1),
+    insert(fixture, 'recoveries', { proposal_id: PROPOSAL }),
+  ]),
+  ruleCase('a recovery of somebody else than the staff agreed on', /two of the staff agree/, (fixture) => [
+    insert(fixture, 'recoveries', { user_id: fixture.approverId }),
+  ]),
+  ruleCase('a recovery by an agreement on something else', /two of the staff agree/, (fixture) => [
+    ...confirmedProposal(PROPOSAL, 'staff_end', { user_id: fixture.ownerId }),
+    insert(fixture, 'recoveries', { proposal_id: PROPOSAL }),
+  ]),
+  ...["expires_at = expires_at + interval '1 h'", "token_sha256 = decode(repeat('07', 32), 'hex')"].map((change) =>
+    ruleCase(`to change of a recovery: ${change.split(' ')[0] ?? ''}`, /is never changed/, (fixture) => [
       insert(fixture, 'recoveries', { id: RECOVERY }),
-      insert(fixture, 'recoveries', { id: other, user_id: fixture.approverId }),
-      update('recoveries', RECOVERY, APPROVE),
-      update('recoveries', other, APPROVE),
-    ];
-  }),
+      update('recoveries', RECOVERY, change),
+    ]),
+  ),
+  twoRows('two recoveries of one user', 'recoveries_user_id_key', 'recoveries'),
+  ...(
+    [
+      ['one id for two recoveries', 'recoveries_pkey', { id: RECOVERY }],
+      ['one token for two recoveries', 'recoveries_token_sha256_key', { token_sha256: randomBytes(32) }],
+    ] as const
+  ).map(([what, constraint, same]) =>
+    ruleCase(what, constraint, (fixture) => [
+      ...agreedFor(fixture.approverId),
+      insert(fixture, 'recoveries', same),
+      insert(fixture, 'recoveries', { ...same, user_id: fixture.approverId, proposal_id: PROPOSAL }),
+    ]),
+  ),
   ruleCase('to forget that an account was recovered', /recovery of user .* cannot be forgotten/, ({ ownerId }) => [
     update('users', ownerId, 'recovered_at = now()'),
     update('users', ownerId, 'recovered_at = NULL'),

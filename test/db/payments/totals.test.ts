@@ -7,6 +7,7 @@ import { COLLECTION_STATES } from '../../../src/domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { quarterOf, QUARTER_MS } from '../../../src/domain/payments/totals.ts';
 import { clocksOf, daysBetween, spansAt } from '../../../src/domain/time-zone.ts';
+import { AMINA } from '../../support/staff.ts';
 import { rebuildTotals } from '../../../src/operations/payments/rebuild-totals.ts';
 import { getOverview } from '../../../src/operations/get-overview.ts';
 import {
@@ -71,7 +72,7 @@ describe('the totals of payments', () => {
           while (!stop.isStopped) await foldStateChanges(db, limit);
         })();
         const rebuilding = (async () => {
-          while (!stop.isStopped) await rebuildTotals(db, shop.merchantId);
+          while (!stop.isStopped) await rebuildTotals(db, { merchantId: shop.merchantId, by: AMINA, at: new Date() });
         })();
         await Promise.all([play(shop, one), play(shop, other)]);
         await assertTrue(shop.merchantId);
@@ -93,7 +94,7 @@ describe('the totals of payments', () => {
     await tamper(db, 'UPDATE payment_totals SET count = 40 WHERE merchant_id = $1', [merchantId]);
     await tamper(db, `UPDATE state_changes SET amount_minor = 1 WHERE merchant_id = $1`, [merchantId]);
     await assert.rejects(assertTrue(merchantId));
-    await rebuildTotals(db, merchantId);
+    await rebuildTotals(db, { merchantId, by: AMINA, at: new Date() });
     await assertTrue(merchantId);
     await foldAll(db);
     await assertTrue(merchantId);

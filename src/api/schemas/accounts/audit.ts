@@ -19,7 +19,7 @@ const auditEntrySchema = objectSchema('AuditEntry', {
   outcome: z.enum(['done', 'refused']),
   person: knownPerson.nullable(),
   api_key: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
-  staff: z.string().nullable().meta({
+  staff: z.strictObject({ id: z.string(), name: z.string() }).nullable().meta({
     description:
       'The member of the service’s staff who acted. Null, with no person and no API key either: the service itself acted.',
   }),

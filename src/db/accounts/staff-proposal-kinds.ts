@@ -1,0 +1,145 @@
+// Each kind of what the staff propose: what must hold for it to be proposed, and what its confirmation does. A new kind is an entry
+// here, its payload in `src/domain/accounts/staff-proposal.ts`, and what the terminal says of its token in `src/admin/staff-texts.ts`.
+import { stateConflict } from '../../domain/errors.ts';
+import { newId } from '../../domain/ids.ts';
+import { staffGone, type StaffMember } from '../../domain/accounts/staff.ts';
+import {
+  STAFF_PROPOSAL_LIFE_MS,
+  type StaffProposal,
+  type StaffProposalKind,
+  type StaffProposalPayloads,
+} from '../../domain/accounts/staff-proposal.ts';
+import { recordStaffAct } from './audit.ts';
+import { listMerchantsOf } from './member.ts';
+import { deleteRecoveryOf, replaceRecovery } from './recovery.ts';
+import {
+  dismissStaff,
+  findStaffMember,
+  isDispensable,
+  isStaffNameTaken,
+  insertStaffMember,
+  type StaffAccount,
+} from './staff-member.ts';
+import { rejectProposalsOf } from './staff-proposal.ts';
+import { findUserLocked } from './user.ts';
+import type { Tx } from '../platform/database.ts';
+
+type Act<Payload> = { readonly payload: Payload; readonly by: StaffMember; readonly at: Date };
+type Confirmed<Payload> = Act<Payload> & {
+  readonly proposal: Pick<StaffProposal, 'id' | 'proposedBy'>;
+  /** The digest of the token of who confirms. */
+  readonly tokenSha256: Buffer | null;
+};
+
+/** Both run with the staff locked, in the transaction that records the proposal or the decision. They throw `state_conflict`. */
+type Kind<Payload> = {
+  propose(tx: Tx, act: Act<Payload> & { readonly expiresAt: Date }): Promise<void>;
+  confirm(tx: Tx, act: Confirmed<Payload>): Promise<void>;
+};
+
+const addition: Kind<StaffProposalPayloads['staff_addition']> = {
+  propose: (tx, { payload }) => requireFreeName(tx, payload),
+  async confirm(tx, { payload: { name }, proposal, by, at }) {
+    await requireFreeName(tx, { name });
+    const people = { addedBy: proposal.proposedBy.id, confirmedBy: by.id, proposalId: proposal.id };
+    await insertStaffMember(tx, { id: newId('stf', at.getTime()), name, ...people, createdAt: at });
+  },
+};
+
+async function requireFreeName(tx: Tx, { name }: StaffProposalPayloads['staff_addition']): Promise<void> {
+  if (await isStaffNameTaken(tx, name)) {
+    throw stateConflict(
+      `${name} is or was one of the staff, and a name is one person's for ever. Choose another name.`,
+    );
+  }
+}
+
+const reset: Kind<StaffProposalPayloads['staff_reset']> = {
+  async propose(tx, { payload }) {
+    await findDispensable(tx, payload);
+  },
+  confirm: (tx, { payload, proposal, by, at }) => dismiss(tx, { payload, proposal, by, at, endedAt: null }),
+};
+
+const end: Kind<StaffProposalPayloads['staff_end']> = {
+  async propose(tx, { payload }) {
+    await findDispensable(tx, payload);
+  },
+  confirm: (tx, { payload, proposal, by, at }) => dismiss(tx, { payload, proposal, by, at, endedAt: at }),
+};
+
+type Dismissal = Omit<Confirmed<StaffProposalPayloads['staff_end']>, 'tokenSha256'> & { readonly endedAt: Date | null };
+
+// Who lost a phone may have lost it to somebody who proposes with it: nothing of theirs goes on waiting.
+async function dismiss(tx: Tx, { payload, proposal, by, at, endedAt }: Dismissal): Promise<void> {
+  const { id } = await findDispensable(tx, payload);
+  // First, because it may be their own that they confirm.
+  await rejectProposalsOf(tx, id, { by, at });
+  await dismissStaff(tx, id, { proposalId: proposal.id, endedAt });
+}
+
+async function findDispensable(tx: Tx, { member, name }: StaffProposalPayloads['staff_end']): Promise<StaffAccount> {
+  const found = await findStaffMember(tx, member);
+  if (found?.state !== 'active') throw staffGone({ name });
+  if (!(await isDispensable(tx, member))) {
+    throw stateConflict(
+      `Without ${name}, fewer than two of the staff could log in, and nobody could add one. Add another one first.`,
+    );
+  }
+  return found;
+}
+
+const recovery: Kind<StaffProposalPayloads['recovery']> = {
+  async propose(tx, { payload, by, at, expiresAt }) {
+    const user = await findSamePerson(tx, payload);
+    await deleteRecoveryOf(tx, user.id);
+    const act = { action: 'recovery.requested', subjectId: user.id, after: { expires_at: expiresAt }, at };
+    for (const { id } of await listMerchantsOf(tx, user.id)) await recordStaffAct(tx, id, by, act);
+  },
+  async confirm(tx, { payload, proposal, by, at, tokenSha256 }) {
+    if (tokenSha256 === null) throw new Error('a recovery is confirmed without a token');
+    const user = await findSamePerson(tx, payload);
+    const expiresAt = new Date(at.getTime() + STAFF_PROPOSAL_LIFE_MS);
+    const agreed = { proposalId: proposal.id, tokenSha256, createdAt: at, expiresAt };
+    await replaceRecovery(tx, { id: newId('rcv', at.getTime()), userId: user.id, ...agreed });
+    const after = { requested_by: proposal.proposedBy, expires_at: expiresAt };
+    const act = { action: 'recovery.approved', subjectId: user.id, after, at };
+    for (const { id } of await listMerchantsOf(tx, user.id)) await recordStaffAct(tx, id, by, act);
+  },
+};
+
+// Of the verified row: to this address the token goes.
+async function findSamePerson(tx: Tx, { user_id: id, email, name }: StaffProposalPayloads['recovery']) {
+  const user = await findUserLocked(tx, id);
+  if (user?.email !== email || user.name !== name) {
+    throw stateConflict('The account of this person is not as it was. Propose the recovery again.');
+  }
+  return user;
+}
+
+const KINDS: { readonly [Name in StaffProposalKind]: Kind<StaffProposalPayloads[Name]> } = {
+  staff_addition: addition,
+  staff_reset: reset,
+  staff_end: end,
+  recovery,
+};
+
+type Of<Name extends StaffProposalKind> = { readonly kind: Name; readonly payload: StaffProposalPayloads[Name] };
+
+/** Checks a proposal of any kind when it is made, and tells those whom it concerns. Throws `state_conflict`. Lock the staff before. */
+export function checkStaffProposal<Name extends StaffProposalKind>(
+  tx: Tx,
+  { kind, payload }: Of<Name>,
+  act: { readonly by: StaffMember; readonly at: Date; readonly expiresAt: Date },
+): Promise<void> {
+  return KINDS[kind].propose(tx, { ...act, payload });
+}
+
+/** Does what the confirmed proposal of any kind proposes. Throws `state_conflict`. Lock the staff before. */
+export function confirmStaffProposal<Name extends StaffProposalKind>(
+  tx: Tx,
+  proposal: Of<Name> & Pick<StaffProposal, 'id' | 'proposedBy'>,
+  act: { readonly by: StaffMember; readonly at: Date; readonly tokenSha256: Buffer | null },
+): Promise<void> {
+  return KINDS[proposal.kind].confirm(tx, { ...act, proposal, payload: proposal.payload });
+}

@@ -1,0 +1,113 @@
+// Gives the service's staff their passwords and second factors: the first two people, and then each whom two others agreed on.
+import { recordStaffAct } from '../../db/accounts/audit.ts';
+import {
+  enrolStaff as enrolRow,
+  findStaffByName,
+  insertFounders,
+  lockStaff,
+  sealContextOf,
+  type Founder,
+} from '../../db/accounts/staff-member.ts';
+import { findStaffProposal, hasTokens } from '../../db/accounts/staff-proposal.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
+import { stateConflict } from '../../domain/errors.ts';
+import { newId } from '../../domain/ids.ts';
+import type { StaffMember, StaffName } from '../../domain/accounts/staff.ts';
+import { STAFF_PROPOSAL_LIFE_MS } from '../../domain/accounts/staff-proposal.ts';
+import { seal, type KeyRing } from '../../security/sealing.ts';
+import { hashToken } from '../../security/token.ts';
+
+/** What a person chose, and the time step of the code by which they showed that their authenticator app has the secret. */
+export type StaffCredentials = {
+  readonly passwordHash: string;
+  readonly totpSecret: string;
+  /** Its code is used up. */
+  readonly totpLastStep: number;
+};
+
+export type BeginStaff = {
+  readonly founders: readonly [NamedCredentials, NamedCredentials];
+  readonly keyRing: KeyRing;
+  readonly at: Date;
+};
+type NamedCredentials = StaffCredentials & { readonly name: StaffName };
+
+/**
+ * The first two people of the staff, who can log in from now on. It works once: throws `state_conflict` when there are some, also to
+ * all but one of several runs at the same moment. Then nothing changes.
+ */
+export async function beginStaff(db: Database, { founders, keyRing, at }: BeginStaff): Promise<readonly StaffMember[]> {
+  const [first, second] = founders;
+  const rows = [rowOf(first, { keyRing, at }), rowOf(second, { keyRing, at })] as const;
+  await db.withTransaction(async (tx) => {
+    if (!(await insertFounders(tx, rows, at))) throw staffBegun();
+    for (const { id, name } of rows) {
+      const after = { founders: rows.map((row) => row.name) };
+      await recordStaffAct(tx, null, { id, name }, { action: 'staff.begun', subjectId: id, after, at });
+    }
+  });
+  return rows.map(({ id, name }) => ({ id, name }));
+}
+
+/** The first two people are there. */
+export function staffBegun() {
+  return stateConflict('The service has its staff already. Two of them add another one.');
+}
+
+function rowOf(
+  { name, ...credentials }: NamedCredentials,
+  { keyRing, at }: Pick<BeginStaff, 'keyRing' | 'at'>,
+): Founder {
+  const id = newId('stf', at.getTime());
+  return { id, name, ...sealed(credentials, id, keyRing) };
+}
+
+function sealed({ passwordHash, totpSecret, totpLastStep }: StaffCredentials, context: string, keyRing: KeyRing) {
+  return { passwordHash, totpSecretSealed: seal(totpSecret, context, keyRing), totpLastStep };
+}
+
+export type StaffEnrolment = {
+  readonly name: StaffName;
+  /** Of the one who proposed the person, and of the one who confirmed them, in any order. */
+  readonly tokens: readonly [string, string];
+  readonly at: Date;
+};
+
+/** Throws `state_conflict` unless these are the tokens of a person who is to enrol, within 24 hours after the confirmation. */
+export async function checkStaffEnrolment(db: Database, enrolment: StaffEnrolment): Promise<void> {
+  await db.withTransaction((tx) => requireEnrolment(tx, enrolment));
+}
+
+export type EnrolStaff = StaffEnrolment & StaffCredentials & { readonly keyRing: KeyRing };
+
+/**
+ * The person, who can log in from now on. Throws as `checkStaffEnrolment`; then nothing changes. The tokens
+ * work once: of two enrolments at the same moment, one succeeds.
+ */
+export async function enrolStaff(db: Database, enrolment: EnrolStaff): Promise<StaffMember> {
+  const { keyRing, at } = enrolment;
+  return db.withTransaction(async (tx) => {
+    await lockStaff(tx);
+    const found = await requireEnrolment(tx, enrolment);
+    const by = { id: found.id, name: found.name };
+    await enrolRow(tx, { id: by.id, ...sealed(enrolment, sealContextOf(found), keyRing) });
+    const after = { proposal_id: found.proposalId };
+    await recordStaffAct(tx, null, by, { action: 'staff.enrolled', subjectId: by.id, after, at });
+    return by;
+  });
+}
+
+async function requireEnrolment(tx: Tx, { name, tokens: [one, other], at }: StaffEnrolment) {
+  const found = await findStaffByName(tx, name);
+  const [first, second] = [hashToken(one), hashToken(other)];
+  const proposalId = found?.proposalId ?? null;
+  if (found?.state === 'active' && found.passwordHash === null && proposalId !== null && first && second) {
+    const since = new Date(at.getTime() - STAFF_PROPOSAL_LIFE_MS);
+    const isAgreed = (await findStaffProposal(tx, proposalId)) !== null;
+    const digests = [first, second] as const;
+    const matches =
+      (await hasTokens(tx, proposalId, digests, since)) || (await hasTokens(tx, proposalId, [second, first], since));
+    if (isAgreed && matches) return found;
+  }
+  throw stateConflict(`These are not the two tokens by which ${name} enrols, or they were used or have expired.`);
+}
