@@ -27,6 +27,7 @@ describe('npm run staff, for a merchant’s currency', () => {
         {
           ...testEnv.environment,
           MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target,
+          MALIPO_AIRTEL_MONEY_COUNTRY: '',
         },
       );
     const cases = [
