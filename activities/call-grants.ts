@@ -40,7 +40,10 @@ type Waiting = { readonly use: Use; readonly untilMs: number; readonly resolve: 
 /** Grants that were taken and are not used end with their second. Nothing rejects: without a grant nothing is called. */
 export function createCallGrants(options: CallGrantsOptions): CallGrants {
   const byOperator = new Map(
-    options.operators.map((operator) => [operator, createOperatorGrants(operator, options)] as const),
+    options.operators.map((operator) => {
+      const perSecond = options.perSecond(operator);
+      return [operator, createOperatorGrants(operator, { ...options, perSecond })] as const;
+    }),
   );
   return {
     // Whoever runs our activities by hand may name anything.
@@ -54,17 +57,18 @@ type OperatorGrants = {
   takeForQueries(wanted: number): Promise<number>;
 };
 
+type OperatorOptions = Omit<CallGrantsOptions, 'perSecond'> & { readonly perSecond: number };
+
 function createOperatorGrants(
   operator: OperatorId,
-  { db, perSecond, log, nowMs = () => performance.now() }: CallGrantsOptions,
+  { db, perSecond, log, nowMs = () => performance.now() }: OperatorOptions,
 ): OperatorGrants {
-  const limit = perSecond(operator);
   const waiting: Waiting[] = [];
   let [left, endsAtMs, ahead] = [0, -Infinity, 1];
   let [isRefilling, isRowThere] = [false, false];
 
   async function takeFromRow(use: Use, wanted: number): Promise<{ count: number; endsAtMs: number }> {
-    const ceiling = Math.max(1, Math.floor(limit * CEILINGS[use]));
+    const ceiling = Math.max(1, Math.floor(perSecond * CEILINGS[use]));
     const askedAtMs = nowMs();
     try {
       if (!isRowThere) await ensureGrants(db, operator);
@@ -99,7 +103,7 @@ function createOperatorGrants(
       else if (useOne()) end(first, true);
       else {
         const isUsedUp = nowMs() < endsAtMs;
-        ahead = isUsedUp ? Math.min(2 * ahead, Math.ceil(limit * MOST_AHEAD)) : 1;
+        ahead = isUsedUp ? Math.min(2 * ahead, Math.ceil(perSecond * MOST_AHEAD)) : 1;
         const taken = await takeFromRow(first.use, Math.max(waiting.length, ahead));
         [left, endsAtMs] = [taken.count, taken.endsAtMs];
         if (left === 0) await sleep(TRY_AGAIN_MS);

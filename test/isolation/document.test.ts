@@ -76,6 +76,8 @@ describe('the operations in the isolation tests', () => {
       const narrowed = Object.keys(QUERY_IDS[operationId] ?? {});
       assert.deepEqual(queryNames.filter(looksLikeId), narrowed, `${operationId}: ids in its query`);
       const field = BODY_IDS[operationId]?.field;
+      // What operators call back with is theirs.
+      if (WITHOUT_AUTHENTICATION.includes(operationId)) continue;
       assert.deepEqual(bodyIds, field === undefined ? [] : [field], `${operationId}: ids in its body`);
     }
   });
