@@ -38,11 +38,11 @@ export async function findStaffMember(tx: Tx, id: StaffId): Promise<StaffAccount
   return find(tx, FIND, id);
 }
 
-const IS_TAKEN = statement('staff_member_is_name_taken')`SELECT 1 FROM staff_members WHERE name = $1`;
+const FIND_NAME = statement('staff_member_is_name_taken')`SELECT 1 FROM staff_members WHERE name = $1`;
 
 /** Whether anybody has or had the name, whoever wrote their row. */
 export async function isStaffNameTaken(tx: Tx, name: StaffName): Promise<boolean> {
-  return (await tx.run(IS_TAKEN, [name])).length > 0;
+  return (await tx.run(FIND_NAME, [name])).length > 0;
 }
 
 const LOCK = statement('staff_member_lock')`SELECT 1 FROM staff_members WHERE name = $1 FOR NO KEY UPDATE`;

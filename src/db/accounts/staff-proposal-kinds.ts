@@ -2,13 +2,9 @@
 // here, its payload in `src/domain/accounts/staff-proposal.ts`, and what the terminal says of its token in `src/admin/staff-texts.ts`.
 import { stateConflict } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
+import { RECOVERY_LIFE_MS } from '../../domain/accounts/recovery.ts';
 import { staffGone, type StaffMember } from '../../domain/accounts/staff.ts';
-import {
-  STAFF_PROPOSAL_LIFE_MS,
-  type StaffProposal,
-  type StaffProposalKind,
-  type StaffProposalPayloads,
-} from '../../domain/accounts/staff-proposal.ts';
+import type { StaffProposal, StaffProposalKind, StaffProposalPayloads } from '../../domain/accounts/staff-proposal.ts';
 import { recordStaffAct } from './audit.ts';
 import { listMerchantsOf } from './member.ts';
 import { deleteRecoveryOf, replaceRecovery } from './recovery.ts';
@@ -99,7 +95,7 @@ const recovery: Kind<StaffProposalPayloads['recovery']> = {
   async confirm(tx, { payload, proposal, by, at, tokenSha256 }) {
     if (tokenSha256 === null) throw new Error('a recovery is confirmed without a token');
     const user = await findSamePerson(tx, payload);
-    const expiresAt = new Date(at.getTime() + STAFF_PROPOSAL_LIFE_MS);
+    const expiresAt = new Date(at.getTime() + RECOVERY_LIFE_MS);
     const agreed = { proposalId: proposal.id, tokenSha256, createdAt: at, expiresAt };
     await replaceRecovery(tx, { id: newId('rcv', at.getTime()), userId: user.id, ...agreed });
     const after = { requested_by: proposal.proposedBy, expires_at: expiresAt };
