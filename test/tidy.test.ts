@@ -135,6 +135,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/db/payments/payment-progress.ts',
     'src/db/payments/operator-exchange.ts',
     'src/coalescing-loop.ts',
+    'src/db/work/breakers.ts',
     'src/db/work/call-grants.ts',
     'src/db/work/status-queries.ts',
     'src/db/platform/batcher.ts',

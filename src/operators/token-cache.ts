@@ -1,11 +1,12 @@
-// Caches an operator's access token: requested once, shared by all calls, renewed before it expires.
+// Caches an operator's access token: requested once, shared by all calls and by all processes, renewed before it expires.
+import { setTimeout as sleep } from 'node:timers/promises';
 
-export type FetchedToken =
-  | { readonly kind: 'token'; readonly token: string; readonly lifeSeconds: number }
-  | { readonly kind: 'no_token'; readonly reason: string };
+export type FetchedToken = { readonly kind: 'token'; readonly token: string; readonly lifeSeconds: number } | NoToken;
 
-type TokenResult =
-  { readonly kind: 'token'; readonly token: string } | { readonly kind: 'no_token'; readonly reason: string };
+/** `account`: the operator refuses our credentials. `busy`: it gives no token now. Without a cause: our own store is away. */
+type NoToken = { readonly kind: 'no_token'; readonly reason: string; readonly cause?: 'account' | 'busy' };
+
+type TokenResult = { readonly kind: 'token'; readonly token: string } | NoToken;
 
 type TokenCache = {
   /** Returns the cached token or a new one. Concurrent callers share one request and its result. */
@@ -14,28 +15,94 @@ type TokenCache = {
   drop(token: string): void;
 };
 
+/** A token as all processes share it. */
+export type StoredToken = {
+  /** Counts the renewals. */
+  readonly number: number;
+  /** Null: it cannot be opened any more. */
+  readonly token: string | null;
+  /** Until it has to be renewed; below zero when it had to be. */
+  readonly renewInMs: number;
+};
+
+/** The token of one product that all processes share. Every method may reject. */
+export type TokenStore = {
+  /** Null: there is none. */
+  read(): Promise<StoredToken | null>;
+  /** True: the caller alone renews the token of this number, 0 without one, until `leaseMs` have passed. */
+  beginRenewal(number: number, leaseMs: number): Promise<boolean>;
+  /** Replaces the token of this number, unless that was done; null: there is no new one, and another may try. */
+  endRenewal(number: number, renewed: { readonly token: string; readonly renewInMs: number } | null): Promise<void>;
+};
+
+type TokenCacheOptions = {
+  readonly store: TokenStore;
+  /** How long a renewal may take; then another process makes it. Longer than `fetchToken` takes. */
+  readonly leaseMs: number;
+  readonly nowMs?: () => number;
+};
+
 /** Renewed so long before it expires, or after nine tenths of a short life, so that it outlives the call. */
 const RENEW_BEFORE_MS = 60_000;
 const SHORTEST_RENEWAL_SHARE = 0.1;
 /** A token is renewed after a day, even if the operator declares a longer life. */
 const LONGEST_LIFE_MS = 24 * 60 * 60 * 1000;
+const NEXT_READ_MS = 100;
 
-/** `fetchToken` must not reject and must have its own time-out, because several callers wait for it. */
+/**
+ * A process reads the store once for each token, and not at all for a call that finds its token cached. `fetchToken` must not reject and
+ * must have its own time-out, because several callers wait for it.
+ */
 export function createTokenCache(
   fetchToken: () => Promise<FetchedToken>,
-  nowMs: () => number = () => performance.now(),
+  { store, leaseMs, nowMs = () => performance.now() }: TokenCacheOptions,
 ): TokenCache {
   let cached: { token: string; renewAtMs: number } | null = null;
+  let refused: string | null = null;
   let inProgress: Promise<TokenResult> | null = null;
+
+  function keep(token: string, renewInMs: number): TokenResult {
+    cached = { token, renewAtMs: nowMs() + renewInMs };
+    return { kind: 'token', token };
+  }
+
+  async function renewStored(number: number): Promise<TokenResult> {
+    const beganMs = nowMs();
+    const fetched = await fetchToken();
+    if (fetched.kind === 'no_token') {
+      await store.endRenewal(number, null);
+      return fetched;
+    }
+    const lifeMs = Math.min(fetched.lifeSeconds * 1000, LONGEST_LIFE_MS);
+    const marginMs = Math.min(RENEW_BEFORE_MS, lifeMs * SHORTEST_RENEWAL_SHARE);
+    // The operator counts from some time while we waited for it.
+    const renewInMs = lifeMs - marginMs - (nowMs() - beganMs);
+    const result = keep(fetched.token, renewInMs);
+    await store.endRenewal(number, { token: fetched.token, renewInMs });
+    return result;
+  }
+
+  /** The token of whichever process gets it; a process that dies over it is replaced after its lease. */
+  async function obtain(): Promise<TokenResult> {
+    const untilMs = nowMs() + 2 * leaseMs;
+    while (nowMs() < untilMs) {
+      const stored = await store.read();
+      const isUsable = stored !== null && stored.token !== null && stored.renewInMs > 0 && stored.token !== refused;
+      if (isUsable) return keep(stored.token, stored.renewInMs);
+      const number = stored?.number ?? 0;
+      if (await store.beginRenewal(number, leaseMs)) return renewStored(number);
+      await sleep(NEXT_READ_MS);
+    }
+    return { kind: 'no_token', reason: 'no token: another process gets none', cause: 'busy' };
+  }
 
   async function renew(): Promise<TokenResult> {
     try {
-      const fetched = await fetchToken();
-      if (fetched.kind === 'no_token') return fetched;
-      const lifeMs = Math.min(fetched.lifeSeconds * 1000, LONGEST_LIFE_MS);
-      const marginMs = Math.min(RENEW_BEFORE_MS, lifeMs * SHORTEST_RENEWAL_SHARE);
-      cached = { token: fetched.token, renewAtMs: nowMs() + lifeMs - marginMs };
-      return { kind: 'token', token: fetched.token };
+      return await obtain();
+    } catch {
+      // What this process has may still be taken. Without one, the fault is our own and not the operator's.
+      if (cached !== null) return { kind: 'token', token: cached.token };
+      return { kind: 'no_token', reason: 'no token: the store of tokens is unavailable' };
     } finally {
       inProgress = null;
     }
@@ -48,7 +115,9 @@ export function createTokenCache(
       return inProgress;
     },
     drop(token) {
-      if (cached?.token === token) cached = null;
+      if (cached?.token !== token) return;
+      cached = null;
+      refused = token;
     },
   };
 }

@@ -17,7 +17,7 @@ const PASSWORD = 'a password of their own';
 const BY = ['--staff', 'amina'];
 const COMMANDS =
   'doctor, merchants, create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, ' +
-  'rebuild-totals, personal-data, audit verify, audit export, attestations verify, attestations renew';
+  'breakers, breaker open, breaker close, rebuild-totals, personal-data, audit verify, audit export, attestations verify, attestations renew';
 
 describe('npm run staff', () => {
   const testEnv = useTestEnvironment(API_ONLY);

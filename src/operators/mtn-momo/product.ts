@@ -1,7 +1,7 @@
 // One product of MTN's API (collections or disbursements): its own credentials and token, and calls that carry them.
 import { z } from 'zod';
 import { withDeadline, type HttpResult, type OperatorHttpClient, type HttpRequest } from '../http-client.ts';
-import { createTokenCache, type FetchedToken } from '../token-cache.ts';
+import { createTokenCache, type FetchedToken, type TokenStore } from '../token-cache.ts';
 
 /** The first part of every path. Each product has its own subscription, API user, key and token. */
 type MtnProductName = 'collection' | 'disbursement';
@@ -23,7 +23,11 @@ type ProductConfig = {
   readonly credentials: MtnCredentials;
   readonly targetEnvironment: string;
   readonly timeoutMs: number;
+  readonly tokens: TokenStore;
 };
+
+/** Longer than a request for a token takes, with what is done before and after it. */
+const RENEWAL_MARGIN_MS = 2000;
 
 const tokenBody = z.object({
   // It becomes a header: visible ASCII only, and limited to the length of a header.
@@ -32,8 +36,11 @@ const tokenBody = z.object({
 });
 
 export function openMtnProduct(config: ProductConfig): MtnProduct {
-  const { http, product, credentials, targetEnvironment } = config;
-  const tokens = createTokenCache(() => fetchToken(config));
+  const { http, product, credentials, targetEnvironment, timeoutMs } = config;
+  const tokens = createTokenCache(() => fetchToken(config), {
+    store: config.tokens,
+    leaseMs: timeoutMs + RENEWAL_MARGIN_MS,
+  });
 
   function withToken({ headers, path, ...request }: HttpRequest, token: string): HttpRequest {
     return {
@@ -51,12 +58,12 @@ export function openMtnProduct(config: ProductConfig): MtnProduct {
   return {
     async call(request, signal) {
       const first = await tokens.get();
-      if (first.kind === 'no_token') return { kind: 'no_response', reason: first.reason };
+      if (first.kind === 'no_token') return { ...first, kind: 'no_response' };
       const result = await http.send(withToken(request, first.token), signal);
       if (result.kind === 'no_response' || result.status !== 401) return result;
       tokens.drop(first.token);
       const second = await tokens.get();
-      if (second.kind === 'no_token') return { kind: 'no_response', reason: second.reason };
+      if (second.kind === 'no_token') return { ...second, kind: 'no_response' };
       return http.send(withToken(request, second.token), signal);
     },
   };
@@ -73,11 +80,20 @@ async function fetchToken({ http, product, credentials, timeoutMs }: ProductConf
   const result = await withDeadline<HttpResult>(
     timeoutMs,
     (signal) => http.send(request, signal),
-    () => ({ kind: 'no_response', reason: 'timed out' }),
+    () => ({ kind: 'no_response', reason: 'timed out', cause: 'no_answer' }),
   );
-  if (result.kind === 'no_response') return { kind: 'no_token', reason: `no token: ${result.reason}` };
-  if (result.status !== 200) return { kind: 'no_token', reason: `no token: http ${result.status}` };
+  if (result.kind === 'no_response') return noToken(result.reason);
+  if (result.status !== 200)
+    return noToken(`http ${result.status}`, REFUSES_US.has(result.status) ? 'account' : 'busy');
   const parsed = tokenBody.safeParse(result.body.kind === 'json' ? result.body.value : null);
-  if (!parsed.success) return { kind: 'no_token', reason: 'no token: answer not understood' };
+  if (!parsed.success) return noToken('answer not understood');
   return { kind: 'token', token: parsed.data.access_token, lifeSeconds: parsed.data.expires_in };
+}
+
+/** At the token's address nothing else can be meant than our credentials or the address that we call from. */
+const REFUSES_US: ReadonlySet<number> = new Set([400, 401, 403]);
+
+// Without a token no payment was sent, whatever became of the request for the token.
+function noToken(reason: string, cause: 'account' | 'busy' = 'busy'): FetchedToken {
+  return { kind: 'no_token', reason: `no token: ${reason}`, cause };
 }
