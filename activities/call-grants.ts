@@ -1,17 +1,18 @@
 // Who may call an operator now: so many calls a second, shared by all processes, and sends before queries.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../src/db/platform/database.ts';
+import type { BreakerNow } from '../src/db/work/breakers.ts';
 import { ensureGrants, takeGrants } from '../src/db/work/call-grants.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { Log } from '../src/log.ts';
 
 /** What a call is for, the most urgent first. */
 const USES = ['send', 'callback_query', 'scheduled_query'] as const;
-type Use = (typeof USES)[number];
+export type CallUse = (typeof USES)[number];
 
 export type CallGrants = {
   /** Resolves to true when the call may be made, and to false when that is not so within `waitMs`, or the database is away. */
-  take(operator: OperatorId, use: Exclude<Use, 'scheduled_query'>, waitMs: number): Promise<boolean>;
+  take(operator: OperatorId, use: Exclude<CallUse, 'scheduled_query'>, waitMs: number): Promise<boolean>;
   /** Resolves, at once, to how many of the wanted queries by schedule may be made now; to none while anything else waits. */
   takeForQueries(operator: OperatorId, wanted: number): Promise<number>;
 };
@@ -22,12 +23,14 @@ export type CallGrantsOptions = {
   /** By all processes together. */
   readonly perSecond: (operator: OperatorId) => number;
   readonly log: Log;
+  /** Told, whenever grants are taken, which breakers of the operator are not closed, as of a time by the monotonic clock or later. */
+  readonly onBreakers?: (operator: OperatorId, breakers: readonly BreakerNow[], asOfMs: number) => void;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 };
 
 /** The parts of a second up to which each use takes grants, so that what is more urgent finds some in every process. */
-const CEILINGS: Readonly<Record<Use, number>> = { send: 1, callback_query: 0.9, scheduled_query: 0.75 };
+const CEILINGS: Readonly<Record<CallUse, number>> = { send: 1, callback_query: 0.9, scheduled_query: 0.75 };
 /**
  * A process takes ahead, so that a busy one needs one statement for several calls: twice as many as last time where those were used
  * in time, up to this part of a second's, and one otherwise.
@@ -35,7 +38,7 @@ const CEILINGS: Readonly<Record<Use, number>> = { send: 1, callback_query: 0.9, 
 const MOST_AHEAD = 0.1;
 const TRY_AGAIN_MS = 50;
 
-type Waiting = { readonly use: Use; readonly untilMs: number; readonly resolve: (isGranted: boolean) => void };
+type Waiting = { readonly use: CallUse; readonly untilMs: number; readonly resolve: (isGranted: boolean) => void };
 
 /** Grants that were taken and are not used end with their second. Nothing rejects: without a grant nothing is called. */
 export function createCallGrants(options: CallGrantsOptions): CallGrants {
@@ -53,7 +56,7 @@ export function createCallGrants(options: CallGrantsOptions): CallGrants {
 }
 
 type OperatorGrants = {
-  take(use: Use, waitMs: number): Promise<boolean>;
+  take(use: CallUse, waitMs: number): Promise<boolean>;
   takeForQueries(wanted: number): Promise<number>;
 };
 
@@ -61,20 +64,20 @@ type OperatorOptions = Omit<CallGrantsOptions, 'perSecond'> & { readonly perSeco
 
 function createOperatorGrants(
   operator: OperatorId,
-  { db, perSecond, log, nowMs = () => performance.now() }: OperatorOptions,
+  { db, perSecond, log, onBreakers, nowMs = () => performance.now() }: OperatorOptions,
 ): OperatorGrants {
   const waiting: Waiting[] = [];
-  let [left, endsAtMs, ahead] = [0, -Infinity, 1];
-  let [isRefilling, isRowThere] = [false, false];
+  let [left, endsAtMs, ahead, isRefilling, isRowThere] = [0, -Infinity, 1, false, false];
 
-  async function takeFromRow(use: Use, wanted: number): Promise<{ count: number; endsAtMs: number }> {
+  async function takeFromRow(use: CallUse, wanted: number): Promise<{ count: number; endsAtMs: number }> {
     const ceiling = Math.max(1, Math.floor(perSecond * CEILINGS[use]));
     const askedAtMs = nowMs();
     try {
       if (!isRowThere) await ensureGrants(db, operator);
       isRowThere = true;
-      const taken = await takeGrants(db, operator, { wanted, ceiling });
-      return { count: taken?.count ?? 0, endsAtMs: askedAtMs + (taken?.endsInMs ?? 0) };
+      const { count, endsInMs, breakers } = await takeGrants(db, operator, { wanted, ceiling });
+      onBreakers?.(operator, breakers, askedAtMs);
+      return { count, endsAtMs: askedAtMs + endsInMs };
     } catch (error) {
       log.warn({ error, operator }, 'no call to the operator could be granted');
       return { count: 0, endsAtMs: -Infinity };

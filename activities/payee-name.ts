@@ -4,13 +4,13 @@ import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import { getPayout } from '../src/db/payments/payout.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Operator } from '../src/operators/port.ts';
-import type { CallGrants } from './call-grants.ts';
 import { callOperator, recordExchange, type ExchangeDeps } from './exchanges.ts';
 import { retriedLater, withFailures } from './failures.ts';
+import type { OperatorCalls } from './operator-calls.ts';
 
 type PayeeNameDeps = ExchangeDeps & {
   readonly operators: Readonly<Record<OperatorId, Operator>>;
-  readonly grants: Pick<CallGrants, 'take'>;
+  readonly calls: Pick<OperatorCalls, 'permit'>;
 };
 
 const LONGEST_GRANT_WAIT_MS = 1000;
@@ -20,23 +20,27 @@ const LONGEST_GRANT_WAIT_MS = 1000;
  * recorded. Throws, to be retried, while the operator gives no usable answer; nothing waits for it.
  */
 export function createPayeeNameQuery(deps: PayeeNameDeps) {
-  const { db, operators, grants } = deps;
+  const { db, operators, calls } = deps;
   return async (ref: PaymentRef<'payout'>): Promise<void> => {
     const payout = await withFailures(() => getPayout(db, ref.merchantId, ref.id));
     const { getPayeeName } = operators[payout.operator];
     if (!getPayeeName || payout.state !== 'queued') return;
     if ((await listPayeeNames(db, [payout.id])).size > 0) return;
-    if (!(await grants.take(payout.operator, 'callback_query', LONGEST_GRANT_WAIT_MS))) {
-      throw retriedLater('OperatorBusy', 'the operator takes no more calls now');
-    }
+    const call = { kind: ref.kind, use: 'callback_query', waitMs: LONGEST_GRANT_WAIT_MS } as const;
+    const permit = await calls.permit(payout.operator, call);
+    if (permit.kind !== 'granted') throw retriedLater('OperatorBusy', 'the operator takes no more calls now');
     const askedAt = new Date();
     const exchanged = { ref, operator: payout.operator, requestId: payout.requestId };
-    const { outcome, exchange } = await callOperator(deps, exchanged, 'name_query', () => getPayeeName(payout.phone));
-    await recordExchange(deps, ref, exchange);
-    if (outcome.kind === 'unknown') {
-      throw retriedLater('OperatorUnknown', `the operator gave no usable answer about the name: ${outcome.reason}`);
+    try {
+      const { outcome, exchange } = await callOperator(deps, exchanged, 'name_query', () => getPayeeName(payout.phone));
+      await permit.answered(outcome);
+      await recordExchange(deps, ref, exchange);
+      if (outcome.kind === 'unknown') {
+        throw retriedLater('OperatorUnknown', `the operator gave no usable answer about the name: ${outcome.reason}`);
+      }
+      await insertPayeeName(db, ref, { name: outcome.kind === 'named' ? outcome.name : null, askedAt });
+    } finally {
+      await permit.end();
     }
-    const name = outcome.kind === 'named' ? outcome.name : null;
-    await insertPayeeName(db, ref, { name, askedAt });
   };
 }

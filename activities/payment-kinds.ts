@@ -2,7 +2,6 @@
 import type { Database } from '../src/db/platform/database.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { beginCollectionSend, beginQuery, markAccepted } from '../src/db/payments/payment-progress.ts';
-import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/lifecycle.ts';
@@ -16,7 +15,7 @@ import { isReleasedByOthers } from '../src/domain/payments/release.ts';
 import type { Reversal } from '../src/domain/payments/reversal.ts';
 import type { RecordedBy } from '../src/domain/work.ts';
 import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
-import { sendProgressOf } from '../src/domain/payments/recorded-send.ts';
+import { sendProgressOf, type SendClocks } from '../src/domain/payments/recorded-send.ts';
 import type { Log } from '../src/log.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
 import { recordTransition } from '../src/operations/payments/record-transition.ts';
@@ -36,6 +35,8 @@ export type LoadedPayment = {
   readonly isSendBegun: boolean;
   /** Whether its row says that it was released, and no process of ours recorded that, or not as the row is now. */
   readonly isReleaseUnattested: boolean;
+  /** Null: it may not be sent yet. */
+  readonly sendDeadlineAt: Date | null;
   /** Whether it may be sent now, if its release is attested. */
   maySend(now: Date): boolean;
   send(operator: Operator): Promise<SendOutcome>;
@@ -46,7 +47,7 @@ type PaymentKindsDeps = {
   readonly db: Database;
   readonly payments: PaymentContext;
   readonly releases: ReleaseAttestor;
-  readonly clocks: Pick<Clocks, 'notFoundSpanMs'>;
+  readonly clocks: SendClocks;
   /** Who records what follows from the operators' answers. */
   readonly recordedBy: RecordedBy;
   readonly log: Log;
@@ -137,7 +138,7 @@ async function recordOnce(
   ref: PaymentRef,
   input: TransitionInput,
   { at, basis, exchange, row }: Recording,
-  { payments, log, recordedBy, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
+  { payments, log, recordedBy, clocks }: PaymentKindsDeps,
 ): Promise<PaymentSnapshot> {
   const { payment, isPosted } = await recordTransition(payments, {
     ref,
@@ -150,7 +151,7 @@ async function recordOnce(
   });
   if (!isPosted)
     log.fatal({ id: ref.id }, 'money left twice: the operator returned the collection, and our refund was paid');
-  return snapshotOf(payment, notFoundSpanMs);
+  return snapshotOf(payment, clocks);
 }
 
 const FREES_MONEY: ReadonlySet<TransitionInput['kind']> = new Set(['never_sent', 'declined', 'never_accepted']);
@@ -162,14 +163,14 @@ async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDe
   return isOpen;
 }
 
-function loaded(payment: Payment, { releases, clocks: { notFoundSpanMs } }: PaymentKindsDeps): LoadedPayment {
+function loaded(payment: Payment, { releases, clocks }: PaymentKindsDeps): LoadedPayment {
   switch (payment.kind) {
     case 'collection':
       return loadedCollection(payment);
     case 'payout':
-      return loadedPayout(payment, releases, notFoundSpanMs);
+      return loadedPayout(payment, releases, clocks);
     case 'reversal':
-      return loadedReversal(payment, releases, notFoundSpanMs);
+      return loadedReversal(payment, releases, clocks);
   }
 }
 
@@ -182,6 +183,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
     row: collection,
     isSendBegun: collection.sendBegunAt !== null,
     isReleaseUnattested: false,
+    sendDeadlineAt: collection.promptDeadlineAt,
     maySend: (now) => collection.state === 'initiated' && collection.promptDeadlineAt > now,
     send: (operator) =>
       operator.raisePrompt({
@@ -194,15 +196,16 @@ function loadedCollection(collection: Collection): LoadedPayment {
   };
 }
 
-function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs: number): LoadedPayment {
+function loadedPayout(payout: Payout, releases: ReleaseAttestor, clocks: SendClocks): LoadedPayment {
   const { operatorReference, sendDeadlineAt } = payout;
   return {
     operator: payout.operator,
     requestId: payout.requestId,
-    snapshot: payoutSnapshot(payout, notFoundSpanMs),
+    snapshot: payoutSnapshot(payout, clocks),
     row: payout,
     isSendBegun: payout.sendBegunAt !== null,
     isReleaseUnattested: isReleaseUnattested(payout, releases),
+    sendDeadlineAt,
     maySend: (now) => payout.state === 'released' && sendDeadlineAt !== null && sendDeadlineAt > now,
     send: (operator) =>
       operator.sendPayout({
@@ -221,15 +224,16 @@ function isReleaseUnattested(payment: MoneyOut, releases: ReleaseAttestor): bool
   return !isReleasedByOthers(payment) || !releases.isReleaseAttested(payment);
 }
 
-function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundSpanMs: number): LoadedPayment {
+function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, clocks: SendClocks): LoadedPayment {
   const { operatorReference, sendDeadlineAt } = reversal;
   return {
     operator: reversal.operator,
     requestId: reversal.requestId,
-    snapshot: reversalSnapshot(reversal, notFoundSpanMs),
+    snapshot: reversalSnapshot(reversal, clocks),
     row: reversal,
     isSendBegun: reversal.sendBegunAt !== null,
     isReleaseUnattested: isReleaseUnattested(reversal, releases),
+    sendDeadlineAt,
     // A collection that the operator returned first must not be refunded too: the money would leave twice.
     maySend: (now) =>
       reversal.state === 'released' &&
@@ -247,14 +251,14 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundS
   };
 }
 
-function snapshotOf(payment: Payment, notFoundSpanMs: number): PaymentSnapshot {
+function snapshotOf(payment: Payment, clocks: SendClocks): PaymentSnapshot {
   switch (payment.kind) {
     case 'collection':
       return collectionSnapshot(payment);
     case 'payout':
-      return payoutSnapshot(payment, notFoundSpanMs);
+      return payoutSnapshot(payment, clocks);
     case 'reversal':
-      return reversalSnapshot(payment, notFoundSpanMs);
+      return reversalSnapshot(payment, clocks);
   }
 }
 
@@ -268,11 +272,11 @@ function collectionSnapshot(collection: Collection): CollectionSnapshot {
   };
 }
 
-function payoutSnapshot(payout: Payout, notFoundSpanMs: number): PayoutSnapshot {
+function payoutSnapshot(payout: Payout, clocks: SendClocks): PayoutSnapshot {
   return {
     state: payout.state,
     ...approvalsOf(payout),
-    ...sendProgressOf(payout, notFoundSpanMs),
+    ...sendProgressOf(payout, clocks),
   };
 }
 
@@ -280,11 +284,11 @@ function approvalsOf({ approvals, approvalsRequired, expiresAt }: Payout | Rever
   return { approvals: approvals.length, approvalsRequired, expiresAtMs: expiresAt.getTime() };
 }
 
-function reversalSnapshot(reversal: Reversal, notFoundSpanMs: number): ReversalSnapshot {
+function reversalSnapshot(reversal: Reversal, clocks: SendClocks): ReversalSnapshot {
   return {
     state: reversal.state,
     ...approvalsOf(reversal),
     isCollectionReturned: reversal.isCollectionReturned,
-    ...sendProgressOf(reversal, notFoundSpanMs),
+    ...sendProgressOf(reversal, clocks),
   };
 }

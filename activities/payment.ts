@@ -9,7 +9,7 @@ import {
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
-import type { CallGrants } from './call-grants.ts';
+import type { OperatorCalls } from './operator-calls.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { ExchangeDeps } from './exchanges.ts';
@@ -24,7 +24,7 @@ export type PaymentActivityDeps = ExchangeDeps & {
   readonly payments: PaymentContext;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly releases: ReleaseAttestor;
-  readonly grants: CallGrants;
+  readonly calls: OperatorCalls;
   readonly clocks: Clocks;
 };
 

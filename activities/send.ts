@@ -1,19 +1,19 @@
 // The send of a payment to its operator: raises the prompt of a collection, or sends a payout or refund.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../src/db/platform/database.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { markSendBegun, markSendRepeated } from '../src/db/payments/payment-progress.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
-import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import { OPERATORS, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import { nextQueryDue } from '../src/domain/payments/status-schedule.ts';
-import type { CallGrants } from './call-grants.ts';
 import type { Operator, SendOutcome } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { retriedLater, withFailures } from './failures.ts';
+import type { CallPermit, OperatorAway, OperatorCalls } from './operator-calls.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
@@ -28,7 +28,7 @@ export type SendResult =
 type SendDeps = ExchangeDeps & {
   readonly db: Database;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
-  readonly grants: Pick<CallGrants, 'take'>;
+  readonly calls: Pick<OperatorCalls, 'permit'>;
   readonly clocks: Clocks;
 };
 
@@ -38,6 +38,8 @@ type SendDeps = ExchangeDeps & {
  */
 const MOST_IN_WORKFLOW_TASKS = 20;
 const LONGEST_GRANT_WAIT_MS = 1000;
+/** So long after its deadline the last try finds that nothing is sent any more. */
+const AFTER_DEADLINE_MS = 50;
 
 /**
  * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed; then it records what
@@ -46,7 +48,8 @@ const LONGEST_GRANT_WAIT_MS = 1000;
  * accepted it: the reference makes that harmless. Once the operator has answered it never throws, so that it is not sent again.
  * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
  * In a local activity it does nothing, and says `busy`, while twenty others wait for their operator, or while the operator takes no
- * more calls.
+ * more calls. While the operator is away it sends nothing and throws, to be retried once it may answer again, and at the deadline at the
+ * latest; the row does not say then that a send began.
  */
 export function createSend(deps: SendDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   let inWorkflowTasks = 0;
@@ -68,13 +71,47 @@ async function send(
   kinds: PaymentKinds,
   recorder: OutcomeRecorder,
 ): Promise<SendResult> {
-  const { db, operators, grants, clocks, log } = deps;
-  const recordUntilMs = Date.now() + clocks.operatorTimeoutMs;
-  // Before the row says that the send begins: what was not sent for want of a grant is sent for the first time later.
-  if (!(await grants.take(ref.operator, 'send', LONGEST_GRANT_WAIT_MS))) {
+  // Before the row says that the send begins: what was not sent for want of a permit is sent for the first time later.
+  const call = { kind: ref.kind, use: 'send', waitMs: LONGEST_GRANT_WAIT_MS } as const;
+  const permit = await deps.calls.permit(ref.operator, call);
+  if (permit.kind !== 'granted') {
     if (isInLocalActivity()) return { kind: 'busy' };
+    if (permit.kind === 'away') return notSent(ref, permit, kinds);
     throw retriedLater('OperatorBusy', 'the operator takes no more calls now');
   }
+  try {
+    return await sendPermitted({ ref, permit }, deps, kinds, recorder);
+  } finally {
+    await permit.end();
+  }
+}
+
+/** Resolves where it may not be sent any more, and throws where it waits for its operator. */
+async function notSent(
+  ref: PaymentAtOperator,
+  { breaker, waitMs }: OperatorAway,
+  kinds: PaymentKinds,
+): Promise<SendResult> {
+  const payment = await withFailures(() => kinds.load(ref));
+  if (!payment.maySend(new Date())) return { kind: 'no_outcome' };
+  const untilDeadlineMs = (payment.sendDeadlineAt?.getTime() ?? Infinity) - Date.now() + AFTER_DEADLINE_MS;
+  const since = breaker.openedAt.toISOString();
+  throw ApplicationFailure.create({
+    message: `${OPERATORS[payment.operator].name} has been away since ${since} (${breaker.cause}: ${breaker.reason}): it is sent later`,
+    type: 'OperatorAway',
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: Math.max(1, Math.min(waitMs, untilDeadlineMs)),
+  });
+}
+
+async function sendPermitted(
+  { ref, permit }: { readonly ref: PaymentAtOperator; readonly permit: CallPermit },
+  deps: SendDeps,
+  kinds: PaymentKinds,
+  recorder: OutcomeRecorder,
+): Promise<SendResult> {
+  const { db, operators, clocks, log } = deps;
+  const recordUntilMs = Date.now() + clocks.operatorTimeoutMs;
   const begun = await kinds.beginFirstSend(ref, new Date());
   const payment = begun ?? (await withFailures(() => kinds.load(ref)));
   if (!payment.maySend(new Date())) return { kind: 'no_outcome' };
@@ -90,6 +127,7 @@ async function send(
   const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'send', () =>
     payment.send(operators[payment.operator]),
   );
+  await permit.answered(outcome);
   if (outcome.kind === 'refused') {
     log.info({ id: ref.id, operatorCode: outcome.operatorCode }, 'the operator refused the payment');
   }

@@ -8,23 +8,24 @@ import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
 import { isQueriedAfterCallback, type PaymentRef } from '../src/domain/payments/payment.ts';
-import type { CallGrants } from './call-grants.ts';
 import { operatorStatusOf } from '../src/operators/operator-status.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { withFailures } from './failures.ts';
+import type { CallPermit, OperatorCalls } from './operator-calls.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
+import { recordUnasked } from './unasked.ts';
 
 export type StatusQueryDeps = ExchangeDeps & {
   readonly operators: Readonly<Record<OperatorId, Operator>>;
-  readonly grants: Pick<CallGrants, 'take'>;
+  readonly calls: Pick<OperatorCalls, 'permit'>;
   readonly clocks: Clocks;
 };
 
 export type StatusQueryResult =
-  /** The payment after all that follows from the status was recorded, and whether the operator gave a status. */
+  /** The payment after all that follows from the status was recorded, and whether the operator was asked and gave a status. */
   | { readonly kind: 'queried'; readonly snapshot: PaymentSnapshot; readonly hasStatus: boolean }
   /** The last query, whoever made it, is less than the minimum gap ago, or the operator takes no more calls now. */
   | { readonly kind: 'too_soon'; readonly waitMs: number };
@@ -37,17 +38,16 @@ const LONGEST_GAP_WAIT_MS = 250;
 /**
  * One call, and then one transaction for each thing that follows from the status. The row says first that the query begins. After an
  * error Temporal runs it again, with a new query. In a local activity nothing follows where the operator gives no status: an ordinary
- * activity queries again. A final payment without a usable status is queried again soon.
+ * activity queries again. A final payment without a usable status is queried again soon. While the operator is away it is not asked, and
+ * an ordinary activity leaves the question to the queue.
  */
 export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
-  const { db, grants, clocks } = deps;
-  return async (ref: PaymentAtOperator): Promise<StatusQueryResult> => {
-    if (!(await grants.take(ref.operator, 'callback_query', LONGEST_GRANT_WAIT_MS))) {
-      return { kind: 'too_soon', waitMs: LONGEST_GRANT_WAIT_MS };
-    }
+  const { db, clocks } = deps;
+
+  async function query(ref: PaymentAtOperator, permit: CallPermit): Promise<StatusQueryResult> {
     const { waitMs, payment } = await withFailures(() => beginWithinTask(ref, deps, kinds));
     if (waitMs > 0) return { kind: 'too_soon', waitMs };
-    const { queried, exchange } = await queryOperator(ref, payment, deps);
+    const { queried, exchange } = await queryOperator(ref, { payment, permit }, deps);
     const { status } = queried;
     const hasStatus = status.kind !== 'unknown';
     if (!hasStatus && isInLocalActivity()) {
@@ -59,6 +59,27 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
       await scheduleQuery(db, ref, new Date(Date.now() + clocks.staleAfterMs));
     }
     return { kind: 'queried', snapshot, hasStatus };
+  }
+
+  async function leaveToQueue(ref: PaymentAtOperator): Promise<StatusQueryResult> {
+    const snapshot = await withFailures(async () => {
+      const recorded = await recordUnasked(ref, await kinds.load(ref), { kinds, clocks });
+      await scheduleQuery(db, ref, new Date());
+      return recorded;
+    });
+    return { kind: 'queried', snapshot, hasStatus: false };
+  }
+
+  return async (ref: PaymentAtOperator): Promise<StatusQueryResult> => {
+    const call = { kind: ref.kind, use: 'callback_query', waitMs: LONGEST_GRANT_WAIT_MS } as const;
+    const permit = await deps.calls.permit(ref.operator, call);
+    if (permit.kind === 'away' && !isInLocalActivity()) return leaveToQueue(ref);
+    if (permit.kind !== 'granted') return { kind: 'too_soon', waitMs: LONGEST_GRANT_WAIT_MS };
+    try {
+      return await query(ref, permit);
+    } finally {
+      await permit.end();
+    }
   };
 }
 
@@ -71,10 +92,10 @@ async function beginWithinTask(ref: PaymentRef, { clocks }: StatusQueryDeps, kin
   return begin();
 }
 
-/** One call. The caller records the exchange. */
+/** One call. The caller records the exchange, and ends the permit. */
 export async function queryOperator(
   ref: PaymentRef,
-  payment: LoadedPayment,
+  { payment, permit }: { readonly payment: LoadedPayment; readonly permit: CallPermit },
   deps: StatusQueryDeps,
 ): Promise<{ readonly queried: QueriedStatus; readonly exchange: NewExchange }> {
   const { operators, log } = deps;
@@ -82,6 +103,7 @@ export async function queryOperator(
   const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'status_query', () =>
     payment.queryStatus(operators[payment.operator]),
   );
+  await permit.answered(outcome);
   if (outcome.kind === 'unreadable' || outcome.kind === 'paid_unreadable') {
     const { reason } = outcome;
     log.error({ id: ref.id, reason }, 'the operator has the payment, but the status cannot be read');

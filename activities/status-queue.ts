@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createCoalescingLoop } from '../src/coalescing-loop.ts';
 import { createBatcher } from '../src/db/platform/batcher.ts';
 import type { Database } from '../src/db/platform/database.ts';
-import { claimQueries, countDueQueries, findRechecked, type ClaimedQuery } from '../src/db/work/status-queries.ts';
+import {
+  claimQueries,
+  countDueQueries,
+  findRechecked,
+  putOffQueries,
+  type ClaimedQuery,
+} from '../src/db/work/status-queries.ts';
 import { paymentClocks } from '../src/domain/clocks.ts';
 import { findingIn, nextRecheck, type RecheckFinding } from '../src/domain/payments/late-checks.ts';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
@@ -16,9 +22,11 @@ import { QUERY_PRIORITY } from '../src/domain/work.ts';
 import { finishStatusQueries, type QueryResult } from '../src/operations/payments/finish-status-queries.ts';
 import { createQueryWindow, type QueryWindow } from './query-window.ts';
 import type { PaymentActivityDeps } from './payment.ts';
+import type { CallPermit, Held, QueryPermits } from './operator-calls.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from './outcome-recorder.ts';
 import { createPaymentKinds, type LoadedPayment, type PaymentKinds } from './payment-kinds.ts';
 import { queryOperator } from './status-query.ts';
+import { recordUnasked } from './unasked.ts';
 
 export type StatusQueueDeps = PaymentActivityDeps & {
   /** With connections of its own, for claims and their ends. */
@@ -57,7 +65,7 @@ export function startStatusQueue(deps: StatusQueueDeps): StatusQueue {
 type QueryContext = StatusQueueDeps & { readonly kinds: PaymentKinds; readonly recorder: OutcomeRecorder };
 
 function startOperatorQueue(operator: OperatorId, context: QueryContext): StatusQueue {
-  const { queues, grants, clocks, log } = context;
+  const { queues, calls, clocks, log } = context;
   const window = createQueryWindow({ max: context.maxInFlight(operator), roundMs: clocks.operatorTimeoutMs });
   const inFlight = new Set<Promise<void>>();
   let isStopped = false;
@@ -73,19 +81,14 @@ function startOperatorQueue(operator: OperatorId, context: QueryContext): Status
       if (free < 1) return;
       const due = await countDueQueries(queues, operator, free);
       if (due === 0) return;
-      const granted = await grants.takeForQueries(operator, due);
-      if (granted === 0) {
-        await sleep(NO_GRANT_PAUSE_MS);
-        continue;
-      }
-      const leaseMs = clocks.operatorTimeoutMs + LEASE_MARGIN_MS;
-      const claimed = await claimQueries(queues, operator, {
-        limit: granted,
-        leaseMs,
-        gapMs: clocks.minimumQueryGapMs,
-      });
-      if (claimed.length === 0) return;
-      for (const query of claimed) begin(query);
+      const { groups, held } = await calls.permitQueries(operator, due);
+      let moved = 0;
+      for (const one of held) moved += await putOff(operator, one, context);
+      let claimed = 0;
+      for (const group of groups) claimed += await claimGroup(operator, group, context, begin);
+      if (claimed > 0 || moved > 0) continue;
+      if (groups.length > 0) return;
+      await sleep(NO_GRANT_PAUSE_MS);
     }
   }
 
@@ -99,8 +102,8 @@ function startOperatorQueue(operator: OperatorId, context: QueryContext): Status
   const timer = setInterval(loop.wake, POLL_EVERY_MS);
   loop.wake();
 
-  function begin(query: ClaimedQuery): void {
-    const running = queryOne(query, window, context)
+  function begin(query: ClaimedQuery, permit: CallPermit): void {
+    const running = queryOne({ ...query, permit }, window, context)
       .then((result) => {
         // Not awaited: what is asked takes no place among the queries in flight.
         ends.add(result).catch((error: unknown) => {
@@ -132,30 +135,80 @@ async function finish(results: readonly QueryResult[], { queues, log }: QueryCon
   }
 }
 
+/** Claims what the permits allow, and begins it; returns how many. */
+async function claimGroup(
+  operator: OperatorId,
+  group: QueryPermits,
+  { queues, clocks }: QueryContext,
+  begin: (query: ClaimedQuery, permit: CallPermit) => void,
+): Promise<number> {
+  const leaseMs = clocks.operatorTimeoutMs + LEASE_MARGIN_MS;
+  const { count: limit, kinds } = group;
+  let claimed: ClaimedQuery[] = [];
+  try {
+    claimed = await claimQueries(queues, operator, { limit, kinds, leaseMs, gapMs: clocks.minimumQueryGapMs });
+    for (const query of claimed) begin(query, group.permitOf(query.kind));
+    return claimed.length;
+  } finally {
+    if (claimed.length === 0) await group.end();
+  }
+}
+
+/**
+ * The queries that are due while their operator is not asked are due later; returns how many. What comes to a deadline meanwhile is
+ * shown as `reconciling`.
+ */
+async function putOff(operator: OperatorId, { kinds, waitMs }: Held, context: QueryContext): Promise<number> {
+  const moved = await putOffQueries(context.queues, operator, { limit: MOST_PER_STATEMENT, kinds, waitMs });
+  for (const { id, kind, merchantId, priority } of moved) {
+    if (priority !== QUERY_PRIORITY.deadline) continue;
+    const ref = { kind, id, merchantId } as PaymentRef;
+    try {
+      await recordUnasked(ref, await context.kinds.load(ref), context);
+    } catch (error) {
+      context.log.warn(
+        { error, ...ref },
+        'what a deadline of a payment means could not be recorded; it is tried again',
+      );
+    }
+  }
+  return moved.length;
+}
+
+type PermittedQuery = ClaimedQuery & { readonly permit: CallPermit };
+
 /** Never rejects: a payment that cannot be queried holds up no other. */
-async function queryOne(query: ClaimedQuery, window: QueryWindow, context: QueryContext): Promise<QueryResult> {
+async function queryOne(query: PermittedQuery, window: QueryWindow, context: QueryContext): Promise<QueryResult> {
   const { clocks, log } = context;
-  const { kind, id, merchantId, claimedAt } = query;
+  const { kind, id, merchantId, claimedAt, permit } = query;
   const claimedMs = performance.now();
   // By the clock of the database, by which queries are due, whatever ours says.
   const now = () => new Date(claimedAt.getTime() + performance.now() - claimedMs);
   try {
-    const asked = await queryAndRecord({ kind, id, merchantId } as PaymentRef, window, context);
+    const asked = await queryAndRecord({ kind, id, merchantId, permit } as PermittedRef, window, context);
     return await resultOf(query, asked, now(), context);
   } catch (error) {
     log.error({ error, kind, id, merchantId }, 'a payment could not be queried by schedule');
     const dueAt = new Date(now().getTime() + clocks.staleAfterMs);
     return { query, next: { dueAt, priority: null }, isGivenUp: false };
+  } finally {
+    await permit.end();
   }
 }
+
+type PermittedRef = PaymentRef & { readonly permit: CallPermit };
 
 /** A payment as it was before it was queried, and what that found. */
 type Asked = { readonly payment: LoadedPayment; readonly finding: RecheckFinding };
 
-async function queryAndRecord(ref: PaymentRef, window: QueryWindow, context: QueryContext): Promise<Asked> {
+async function queryAndRecord(
+  { permit, ...ref }: PermittedRef,
+  window: QueryWindow,
+  context: QueryContext,
+): Promise<Asked> {
   const { kinds, recorder, clocks } = context;
   const payment = await kinds.load(ref);
-  const { queried, exchange } = await queryOperator(ref, payment, context);
+  const { queried, exchange } = await queryOperator(ref, { payment, permit }, context);
   window.answered(queried.status.kind !== 'unknown');
   if (decides(ref.kind, payment.snapshot, queried, context)) {
     await recorder.recordStatus(ref, payment, queried, exchange);

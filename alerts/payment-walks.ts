@@ -71,9 +71,10 @@ export const PAYMENT_WALKS: readonly Walk[] = [
     },
   },
   {
-    alerts: ['MalipoOperatorNotAnswering', 'MalipoOperatorSlow'],
+    // The breaker opens, and lets a call through now and then.
+    alerts: ['MalipoOperatorNotAnswering', 'MalipoOperatorSlow', 'MalipoOperatorAway'],
     fault: 'the operator stands still',
-    remedy: 'it goes on',
+    remedy: 'it goes on: its breaker closes by itself',
     async begin(stage) {
       const goOn = await stopProcess(stage.topology.sandbox);
       const ids = await requestMany(stage, 5);

@@ -228,6 +228,42 @@ COMMENT ON COLUMN audit_links."position" IS 'From 1, without gaps.';
 COMMENT ON TRIGGER audit_links_append ON audit_links IS 'Refuses a link in the chain of another merchant, and any place but the next. It moves the end of the chain.';
 COMMENT ON TRIGGER audit_links_append_only ON audit_links IS 'Refuses every update, delete and truncate: rows are only added.';
 
+CREATE TABLE breakers (
+  operator text COLLATE "C" NOT NULL,
+  product text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  cause text,
+  reason text,
+  changed_at timestamp with time zone NOT NULL,
+  opened_at timestamp with time zone,
+  retry_at timestamp with time zone,
+  pauses integer DEFAULT 0 NOT NULL,
+  probes bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT breakers_pkey PRIMARY KEY (operator, product),
+  CONSTRAINT breakers_by_staff CHECK (state <> 'half_open'::text OR cause <> 'staff'::text),
+  CONSTRAINT breakers_cause CHECK (cause = ANY (ARRAY['account'::text, 'busy'::text, 'no_answer'::text, 'staff'::text])),
+  CONSTRAINT breakers_open CHECK (num_nulls(cause, reason, opened_at) =
+CASE state
+    WHEN 'closed'::text THEN 3
+    ELSE 0
+END),
+  CONSTRAINT breakers_pauses CHECK (pauses >= 0),
+  CONSTRAINT breakers_product CHECK (product = ANY (ARRAY['collection'::text, 'disbursement'::text])),
+  CONSTRAINT breakers_reason CHECK (length(reason) >= 1 AND length(reason) <= 500),
+  CONSTRAINT breakers_retry CHECK ((retry_at IS NULL) = (state = 'closed'::text OR cause = 'staff'::text)),
+  CONSTRAINT breakers_state CHECK (state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text]))
+) WITH (fillfactor=20);
+CREATE TRIGGER breakers_check BEFORE UPDATE ON breakers FOR EACH ROW WHEN (new.operator <> old.operator OR new.product <> old.product OR new.probes < old.probes OR new.state = 'half_open'::text AND (old.state = 'closed'::text OR old.retry_at > clock_timestamp() OR new.probes <> (old.probes + 1))) EXECUTE FUNCTION check_breaker();
+COMMENT ON TABLE breakers IS 'While a breaker is not closed, nobody sends a payment to this product of the operator or asks about one, except one call after each pause. No row: it never opened.';
+COMMENT ON COLUMN breakers.state IS 'open: nobody calls before `retry_at`. half_open: one call is under way, and its answer closes or opens the breaker.';
+COMMENT ON COLUMN breakers.cause IS 'What the calls that opened it had in common. staff: a person opened it, and a person alone closes it.';
+COMMENT ON COLUMN breakers.reason IS 'A status and a code of the operator, or the words of the staff. Merchants do not see it.';
+COMMENT ON COLUMN breakers.opened_at IS 'Since when the operator is not called as usual: it stays while pause follows pause.';
+COMMENT ON COLUMN breakers.retry_at IS 'Open: the end of the pause. Half-open: when its one call counts as lost, because the process that makes it may have died.';
+COMMENT ON COLUMN breakers.pauses IS 'How many pauses there were since it opened: the next one is longer.';
+COMMENT ON COLUMN breakers.probes IS 'Numbers the single calls. Each records its answer under its number, so that one that was given up as lost changes nothing.';
+COMMENT ON TRIGGER breakers_check ON breakers IS 'Refuses another operator or product, a number of calls that falls, and a call before the end of the pause or of the call before it, or under the number of another.';
+
 CREATE TABLE call_grants (
   operator text COLLATE "C" NOT NULL,
   second timestamp with time zone NOT NULL,
@@ -744,6 +780,29 @@ COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses o
 COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS 'Refuses every update, and an exchange of no payment of its merchant.';
 COMMENT ON TRIGGER operator_exchanges_stay ON operator_exchanges IS 'Refuses to truncate.';
 
+CREATE TABLE operator_tokens (
+  operator text COLLATE "C" NOT NULL,
+  product text COLLATE "C" NOT NULL,
+  number bigint NOT NULL,
+  token_sealed text,
+  renew_at timestamp with time zone,
+  renewing_until timestamp with time zone,
+  CONSTRAINT operator_tokens_pkey PRIMARY KEY (operator, product),
+  CONSTRAINT operator_tokens_number CHECK (number >= 0),
+  CONSTRAINT operator_tokens_product CHECK (product = ANY (ARRAY['collection'::text, 'disbursement'::text])),
+  CONSTRAINT operator_tokens_stored CHECK (num_nulls(token_sealed, renew_at) =
+CASE number
+    WHEN 0 THEN 2
+    ELSE 0
+END)
+) WITH (fillfactor=20);
+CREATE TRIGGER operator_tokens_check BEFORE UPDATE ON operator_tokens FOR EACH ROW WHEN (new.operator <> old.operator OR new.product <> old.product OR new.number <> (old.number + (new.token_sealed IS DISTINCT FROM old.token_sealed)::integer)) EXECUTE FUNCTION check_operator_token();
+COMMENT ON TABLE operator_tokens IS 'The access token of each product of an operator. A process keeps what it read until the token is to be renewed or was refused.';
+COMMENT ON COLUMN operator_tokens.number IS 'Counts the renewals: whoever renews names the number that it replaces, so that no later token is replaced. 0: the first is on its way.';
+COMMENT ON COLUMN operator_tokens.token_sealed IS 'Sealed for `operator.product`. It is not sealed again when keys change: one that cannot be opened is renewed.';
+COMMENT ON COLUMN operator_tokens.renewing_until IS 'Until then one process asks the operator for a new token, and no other does. One that died is replaced then.';
+COMMENT ON TRIGGER operator_tokens_check ON operator_tokens IS 'Refuses another operator or product, and another token under the same number or the same token under another.';
+
 CREATE TABLE passkey_challenges (
   challenge_sha256 bytea NOT NULL,
   purpose text NOT NULL,
@@ -899,7 +958,8 @@ CREATE TABLE payments (
   CONSTRAINT payments_approvals_required_check CHECK (approvals_required >= 1 AND approvals_required <= 2),
   CONSTRAINT payments_attested CHECK ((kind = 'reversal'::text AND state = 'failed'::text) = (status_attestation IS NOT NULL)),
   CONSTRAINT payments_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = created_by),
-  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, payee_name, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at, status_kind, status_queried_at) = 0),
+  CONSTRAINT payments_cancelled_unsent CHECK (state <> 'cancelled'::text OR send_begun_at IS NULL),
+  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at, status_kind, status_queried_at) = 0),
   CONSTRAINT payments_columns_of_payouts CHECK (kind <> 'payout'::text OR num_nulls(idempotency_key, metadata, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(collection_id, prompt_expires_at, status_kind, status_queried_at) = 0),
   CONSTRAINT payments_columns_of_refunds CHECK (kind <> 'reversal'::text OR num_nulls(collection_id, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(idempotency_key, api_key_id, description, metadata, payee_name, prompt_expires_at) = 0),
   CONSTRAINT payments_created_by_one CHECK (kind <> 'collection'::text OR created_by IS NULL OR api_key_id IS NULL),
@@ -917,7 +977,7 @@ END) = (version = 0) AND (version = 0) = (previous_state IS NULL)),
   CONSTRAINT payments_idempotency_key_check CHECK (length(idempotency_key) >= 1 AND length(idempotency_key) <= 255),
   CONSTRAINT payments_kind_check CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text])),
   CONSTRAINT payments_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
-  CONSTRAINT payments_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
+  CONSTRAINT payments_never_sent CHECK (send_begun_at IS NULL OR COALESCE(failure_code, ''::text) <> 'service_unavailable'::text AND COALESCE(failed_by, ''::text) <> 'never_sent'::text),
   CONSTRAINT payments_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
   CONSTRAINT payments_payee_name_check CHECK (length(payee_name) >= 1 AND length(payee_name) <= 100),
   CONSTRAINT payments_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
@@ -932,7 +992,7 @@ CASE state
     WHEN 'reversed'::text THEN amount_minor
     ELSE 0::bigint
 END),
-  CONSTRAINT payments_send_deadline CHECK (kind = 'collection'::text OR (state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL))
+  CONSTRAINT payments_send_deadline CHECK (kind = 'collection'::text OR ((state = ANY (ARRAY['queued'::text, 'rejected'::text, 'expired'::text])) OR state = 'cancelled'::text AND previous_state <> 'released'::text) = (send_deadline_at IS NULL))
 ) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
 CREATE INDEX payments_by_idempotency_key ON payments USING hash (lower(idempotency_key));
 CREATE INDEX payments_list ON payments USING btree (merchant_id, kind, id DESC);
@@ -1606,6 +1666,15 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.check_breaker()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the breaker of % lets one call through after a pause and no other', OLD.operator
+    USING ERRCODE = 'restrict_violation';
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_call_grants()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1905,6 +1974,14 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.check_operator_token()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the token of % is replaced by the next one alone', OLD.operator USING ERRCODE = 'restrict_violation';
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_owner_left()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2017,7 +2094,7 @@ BEGIN
   END IF;
   -- Constraints refuse `never_sent` for a payment that was sent.
   IF NEW.state = 'failed' AND OLD.state <> 'failed' AND NOT coalesce(
-       NEW.failed_by = 'never_sent' AND NEW.failure_code IN ('service_unavailable', 'already_returned')
+       NEW.failed_by = 'never_sent' AND NEW.failure_code IN ('service_unavailable', 'operator_unavailable', 'already_returned')
        OR NEW.failed_by = 'declined' AND coalesce(NEW.failure_code, '') NOT IN ('service_unavailable', 'already_returned')
        OR NEW.failed_by = 'never_accepted' AND NEW.failure_code = 'operator_unavailable' AND NEW.accepted_at IS NULL
          AND NEW.not_found_count >= 2 AND NEW.not_found_last_at > NEW.not_found_since, false) THEN

@@ -138,6 +138,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/db/payments/operator-exchange.ts',
     'src/db/payments/payee-name.ts',
     'src/coalescing-loop.ts',
+    'src/db/work/breakers.ts',
     'src/db/work/call-grants.ts',
     'src/db/work/status-queries.ts',
     'src/db/platform/batcher.ts',

@@ -33,7 +33,8 @@ const COLLECTION_MEANINGS: Readonly<Record<CollectionState, string>> = {
 
 const PAYOUT_MEANINGS: Readonly<Record<PayoutState, string>> = {
   queued: 'The amount is held and waits for a second person.',
-  released: 'A second person agreed; it is being sent.',
+  released:
+    'A second person agreed; it is sent once the operator takes it. Until we begin to, its maker can cancel it.',
   reconciling: 'The operator’s answer is unknown. The money stays held, and nothing is sent twice.',
   succeeded: 'The payee has the money.',
   failed: 'The operator said no. The money is available again. Final.',

@@ -31,7 +31,10 @@ export async function sendMoneyOut<Kind extends MoneyOutKind>(
   const decided = await awaitDecision(payment, from, signals);
   let { snapshot } = decided;
   if (snapshot.state === 'released') {
-    showDetails(payment, 'Released. Sending it to the operator: see the pending activity.');
+    showDetails(
+      payment,
+      'Released. It is sent to the operator, or waits for it: see the pending activity and its last failure.',
+    );
     snapshot = await sendPayment(payment, snapshot);
   }
   return awaitOutcome(payment, snapshot, signals, decided.seen);

@@ -22,7 +22,7 @@ const COLLECTION_STEPS: Readonly<Record<string, readonly string[]>> = {
 const PAYOUT_STEPS: Readonly<Record<string, readonly string[]>> = {
   '': ['queued'],
   queued: ['released', 'rejected', 'cancelled', 'expired'],
-  released: ['succeeded', 'failed', 'reconciling'],
+  released: ['succeeded', 'failed', 'reconciling', 'cancelled'],
   reconciling: ['succeeded', 'failed'],
   succeeded: ['reversed'],
 };

@@ -43,12 +43,17 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
 /** The states of a payout or refund that was never released. */
 const NOT_RELEASED = ['queued', 'rejected', 'cancelled', 'expired'];
 
-// The last approval that a payment needs releases it. One that came after the payout had ended was refused, and is not recorded.
+// The last approval that a payment needs releases it, after which its maker may still cancel it. One that came after the payout had ended was refused, and is not recorded.
 function checkApproved({ records }: Case): Violation[] {
   const approvals = groupBy(records.approvals, ({ paymentId }) => paymentId);
   return [...records.payouts, ...records.reversals].flatMap((row): Violation[] => {
     const others = (approvals.get(row.id) ?? []).filter(({ userId }) => userId !== row.createdBy);
-    if (!NOT_RELEASED.includes(row.state) || others.length < approvalsNeeded(row, records)) return [];
+    if (
+      !NOT_RELEASED.includes(row.state) ||
+      row.sendDeadlineAt !== null ||
+      others.length < approvalsNeeded(row, records)
+    )
+      return [];
     const by = others.map(({ userId }) => userId).join(' and ');
     return [{ rule: 'decision_ignored', id: row.id, text: `it was approved by ${by}, and it is ${row.state}` }];
   });

@@ -21,6 +21,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { answerOf, api } from './api/client.ts';
 import { useKeyboardHelp } from './keyboard/help.tsx';
+import { Delays } from './payments/delays.tsx';
 import { Search } from './search.tsx';
 import { SwitchMerchant } from './session/choose-merchant.tsx';
 import { MustEnrol } from './session/enrol.tsx';
@@ -131,6 +132,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {keyboard.sheet}
         <SessionEnd session={session} />
         <Notices session={session} />
+        {!session.must_enrol && <Delays />}
         {session.must_enrol ? <MustEnrol /> : children}
       </AppShell.Main>
     </AppShell>

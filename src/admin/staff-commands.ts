@@ -7,7 +7,14 @@ import {
   showMerchants,
   showWaitingChanges,
 } from './merchant-commands.ts';
-import { settleOpenDiscrepancy, showDiscrepancies, showQuarantinedWork } from './payment-commands.ts';
+import {
+  closeBreakerByHand,
+  openBreakerByHand,
+  settleOpenDiscrepancy,
+  showBreakers,
+  showDiscrepancies,
+  showQuarantinedWork,
+} from './payment-commands.ts';
 import { exportDataAbout, proposeRecovery } from './person-commands.ts';
 import { actsOn, enrolsOn, readsOn, type StaffCommand } from './staff-command.ts';
 import {
@@ -187,6 +194,29 @@ no longer names the discrepancy. The merchant's audit log shows the text and whi
 hour. The log and the Temporal UI give the reason.`,
     takes: options.nothing,
     run: (_none, server) => showQuarantinedWork(server),
+  }),
+  breakers: reads({
+    usage: '',
+    summary: 'which operators are not called now, and why',
+    help: `Shows the breakers that are not closed. While one is open, payments wait: nobody calls that product of the operator, except
+one call after each pause, which closes the breaker when the operator answers.`,
+    takes: options.nothing,
+    run: (_none, server) => showBreakers(server),
+  }),
+  'breaker open': acts({
+    usage: '--operator ID --product NAME --reason TEXT --as NAME',
+    summary: 'stop all calls to an operator until you close the breaker',
+    help: `Opens a breaker: nobody sends a payment to that product of the operator or asks about one, in any process, until a person
+closes the breaker. What is under way ends. Payments wait; collections that cannot be asked for in time expire.`,
+    takes: options.openedBreaker,
+    run: openBreakerByHand,
+  }),
+  'breaker close': acts({
+    usage: '--operator ID --product NAME --as NAME',
+    summary: 'call an operator again at once',
+    help: `Closes a breaker, whoever opened it. It opens again by itself where the operator still takes no calls.`,
+    takes: options.closedBreaker,
+    run: closeBreakerByHand,
   }),
   'rebuild-totals': acts({
     usage: '--merchant ID --as NAME',

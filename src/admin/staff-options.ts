@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
 import { parseStaffName, type StaffName } from '../domain/accounts/staff.ts';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
+import { PRODUCTS } from '../domain/payments/breaker.ts';
+import { OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
 import { isVisibleLine } from '../domain/visible-text.ts';
 
 /** The arguments are not as the help page says. */
@@ -21,8 +23,13 @@ export const OPTIONS: Readonly<Record<string, readonly [value: string, text: str
   head: ['P:HASH', 'with --merchant: an entry’s position in its log, and its hash'],
   after: ['PLACE', 'only entries after this one: an id as shown by merchants, or a position in an audit log'],
   phone: ['NUMBER', '8 to 15 digits, country code first'],
-  reason: ['TEXT', '1 to 500 characters, for the staff alone: how you know who the person is, and what they lost'],
+  reason: [
+    'TEXT',
+    '1 to 500 characters, for the staff alone: of a recovery, how you know who the person is, and what they lost',
+  ],
   proposal: ['ID', 'spr_…, as shown by proposals'],
+  operator: ['ID', OPERATOR_IDS.join(', ')],
+  product: ['NAME', 'collection, or disbursement for payouts and refunds'],
   as: ['NAME', 'who of the staff you are. You log in: the command asks for your password and one-time code'],
 };
 
@@ -151,6 +158,13 @@ export const firstStaff = z.strictObject({
 export const enrolledStaff = z.strictObject({ name: once('name', staffName('name')) });
 export const namedStaff = z.strictObject({ name: once('name', staffName('name')), as });
 export const decidedProposal = z.strictObject({ proposal: id('proposal', 'spr'), as });
+const breaker = {
+  operator: z.enum(OPERATOR_IDS, { error: `--operator must be one of ${OPERATOR_IDS.join(', ')}` }),
+  product: z.enum(PRODUCTS, { error: `--product must be one of ${PRODUCTS.join(', ')}` }),
+  as,
+};
+export const closedBreaker = z.strictObject(breaker);
+export const openedBreaker = z.strictObject({ ...breaker, reason: words('reason', 500) });
 export const personOrPhone = z
   .strictObject({
     phone: z

@@ -62,6 +62,13 @@ export const DURATIONS = {
     demo: 200,
   },
   operatorTimeoutMs: { meaning: 'One call to an operator', real: 20 * SECOND, demo: 5 * SECOND },
+  // The last is short enough for a backlog to be sent within a minute of the operator's return.
+  breakerPausesMs: {
+    meaning:
+      'How long nobody calls an operator that takes no calls, before one call finds out whether it answers again; the last one repeats',
+    real: [2 * SECOND, 5 * SECOND, 10 * SECOND, 20 * SECOND],
+    demo: [1 * SECOND, 2 * SECOND, 5 * SECOND],
+  },
   idempotencyKeysKeptForMs: {
     meaning:
       'How long an Idempotency-Key is kept with the response to its request; the key counts for 30 days in any case',
@@ -110,7 +117,12 @@ export const DURATIONS = {
     demo: 15 * MINUTE,
   },
   payoutSendDeadlineMs: {
-    meaning: 'How long after its release a payout may be sent; then its outcome is overdue',
+    meaning: 'How long after its release a payout or refund may be sent, however long its operator is unavailable',
+    real: 1 * DAY,
+    demo: 15 * MINUTE,
+  },
+  payoutOverdueMs: {
+    meaning: 'How long after the operator took a payout or refund its outcome is overdue',
     real: 5 * MINUTE,
     demo: 15 * SECOND,
   },

@@ -94,11 +94,12 @@ type ChangedPayment = {
 /** What the checks of started work go by. */
 export type CheckClocks = Pick<Clocks, 'promptDeadlineMs' | 'payoutSendDeadlineMs' | 'staleAfterMs'>;
 
-/** What is still to be sent is checked so often before its deadline, so that a lost run is repaired in time. */
+/** What is still to be sent is checked so often before its deadline, so that a lost run is repaired in time and soon. */
 const CHECKS_BEFORE_DEADLINE = 4;
+const LONGEST_GAP_BEFORE_DEADLINE_MS = 5 * 60_000;
 
 function checkBeforeDeadlineMs(deadlineMs: number): number {
-  return Math.ceil(deadlineMs / CHECKS_BEFORE_DEADLINE);
+  return Math.min(LONGEST_GAP_BEFORE_DEADLINE_MS, Math.ceil(deadlineMs / CHECKS_BEFORE_DEADLINE));
 }
 
 /** The workflow of a payment that waits for people ends it at its expiry by itself, so it is checked a little later. */

@@ -12,6 +12,7 @@ import {
   listPaymentFigures,
   listUnstartedWork,
 } from '../db/service-figures.ts';
+import { listOpenBreakers } from '../db/work/breakers.ts';
 import { measureOverdueQueries } from '../db/work/status-queries.ts';
 import { backlogOf, type BacklogLimits } from '../domain/backlog.ts';
 import { OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
@@ -31,6 +32,8 @@ export async function readServiceFigures(db: Queryable, limits: BacklogLimits) {
     failing: await countFailingWork(db),
     /** Of each operator. */
     overdueQueries: await measureOverdueQueries(db, OPERATOR_IDS, OVERDUE_AFTER_MS),
+    /** Those that are not closed. */
+    breakers: await listOpenBreakers(db),
     /** How many runs were ever replaced. */
     replacedRuns: await countReplacedRuns(db),
     /** As of when the service's other tasks are done. */

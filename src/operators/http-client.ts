@@ -1,5 +1,6 @@
 // The HTTP client of all operator adapters: persistent connections, hard limits, and results in place of exceptions.
 import { Pool } from 'undici';
+import type { Trouble } from '../domain/payments/breaker.ts';
 import { createConnector } from '../outbound/connector.ts';
 
 export type HttpRequest = {
@@ -13,10 +14,13 @@ export type HttpRequest = {
 type ResponseBody =
   { readonly kind: 'empty' } | { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'other' };
 
-/** `no_response`: the connection failed, the request timed out, or the response was incomplete or too large. */
+/**
+ * `no_response`: the connection failed, the request timed out, or the response was incomplete or too large. Its cause is `busy` only where
+ * nothing was sent, and is absent only where the fault is our own.
+ */
 export type HttpResult =
   | { readonly kind: 'response'; readonly status: number; readonly body: ResponseBody }
-  | { readonly kind: 'no_response'; readonly reason: string };
+  | { readonly kind: 'no_response'; readonly reason: string; readonly cause?: Trouble };
 
 export type OperatorHttpClient = {
   /** Never rejects. A request that still waits for a connection when `signal` aborts is not sent. */
@@ -56,7 +60,13 @@ export function createOperatorHttpClient({
         const response = await pool.request({ method, path: pathPrefix + path, headers, body: body ?? null, signal });
         return { kind: 'response', status: response.statusCode, body: readBody(await response.body.text()) };
       } catch (error) {
-        return { kind: 'no_response', reason: nameOf(error) };
+        const code = codeOf(error);
+        const cause = NOT_CONNECTED.has(code ?? '') ? 'busy' : 'no_answer';
+        return {
+          kind: 'no_response',
+          reason: code === null ? 'connection failed' : `connection failed: ${code}`,
+          cause,
+        };
       }
     },
     close() {
@@ -99,9 +109,30 @@ function readBody(text: string): ResponseBody {
   }
 }
 
+/** Of a connection that was never made, so that nothing was sent. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 // The code and never the message: messages of the network layer may contain headers, addresses or parts of a body.
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'connection failed';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return `connection failed: ${code}`;
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** 429 and 503 come before anything is done. 502 and 504 are of a gateway whose own request was not answered. */
+const TROUBLES: Readonly<Partial<Record<number, Trouble>>> = {
+  429: 'busy',
+  502: 'no_answer',
+  503: 'busy',
+  504: 'no_answer',
+};
+
+/** What a status alone says of the operator, whatever the payment, as a part of an outcome; nothing where it says nothing. */
+export function troubleIn(status: number): { readonly cause?: Trouble } {
+  const cause = TROUBLES[status];
+  return cause === undefined ? {} : { cause };
 }

@@ -1,4 +1,5 @@
 // The operator port: what Malipo needs of a mobile-money operator, whatever its API.
+import type { Trouble } from '../domain/payments/breaker.ts';
 import type { FailureCode } from '../domain/payments/failure.ts';
 import type { Money } from '../domain/money.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
@@ -32,13 +33,17 @@ export type RefundRequest = {
   readonly note: string;
 };
 
-/** The outcome of a send. `unknown` means that the operator may or may not have accepted it. */
+type Unanswered = { readonly kind: 'unknown'; readonly reason: string; readonly cause?: Trouble };
+
+/**
+ * The outcome of a send. `refused` is final for this payment. `unknown` means that the operator may or may not have accepted it; whatever
+ * its cause, it fails no payment.
+ */
 export type SendOutcome =
   /** `isRepeated`: by the operator's word it had the reference already. */
   | { readonly kind: 'accepted'; readonly isRepeated?: true }
   | { readonly kind: 'refused'; readonly code: FailureCode; readonly operatorCode: string }
-  /** `account`: the operator refuses our own account, whatever the payment, and a person must act. */
-  | { readonly kind: 'unknown'; readonly reason: string; readonly cause?: 'account' };
+  | Unanswered;
 
 /** The money that was paid, as the operator reports it: a decimal string in whole units, and an ISO 4217 code. */
 export type Paid = { readonly amount: string; readonly currency: string };
@@ -68,13 +73,10 @@ export type StatusOutcome =
   /** The operator has it, and its status cannot be read. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'not_found' }
-  | { readonly kind: 'unknown'; readonly reason: string };
+  | Unanswered;
 
 /** The name under which the operator knows a phone. `unknown`: it gave no usable answer. */
-export type NameOutcome =
-  | { readonly kind: 'named'; readonly name: string }
-  | { readonly kind: 'unnamed' }
-  | { readonly kind: 'unknown'; readonly reason: string };
+export type NameOutcome = { readonly kind: 'named'; readonly name: string } | { readonly kind: 'unnamed' } | Unanswered;
 
 /**
  * One operator. No method throws because of the network or the operator: that is an outcome. Every call has its own

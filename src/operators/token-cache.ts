@@ -1,13 +1,15 @@
-// Caches what an operator gives for a time, such as an access token: requested once, shared by all calls, renewed before it expires.
+// Caches what an operator gives for a time, such as an access token: requested once, shared by all calls and by all processes, and renewed
+// before it expires.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { HttpResult } from './http-client.ts';
 
-export type FetchedToken =
-  | { readonly kind: 'token'; readonly token: string; readonly lifeSeconds: number }
-  | { readonly kind: 'no_token'; readonly reason: string };
+export type FetchedToken = { readonly kind: 'token'; readonly token: string; readonly lifeSeconds: number } | NoToken;
 
-type TokenResult =
-  { readonly kind: 'token'; readonly token: string } | { readonly kind: 'no_token'; readonly reason: string };
+/** `account`: the operator refuses our credentials. `busy`: it gives no token now. Without a cause: our own store is away. */
+type NoToken = { readonly kind: 'no_token'; readonly reason: string; readonly cause?: 'account' | 'busy' };
+
+type TokenResult = { readonly kind: 'token'; readonly token: string } | NoToken;
 
 type TokenCache = {
   /** Returns the cached token or a new one. Concurrent callers share one request and its result. */
@@ -16,28 +18,111 @@ type TokenCache = {
   drop(token: string): void;
 };
 
+/** A token as all processes share it. */
+export type StoredToken = {
+  /** Counts the renewals. */
+  readonly number: number;
+  /** Null: it cannot be opened any more. */
+  readonly token: string | null;
+  /** Until it has to be renewed; below zero when it had to be. */
+  readonly renewInMs: number;
+};
+
+/** The token of one product that all processes share. Every method may reject. */
+export type TokenStore = {
+  /** Null: there is none. */
+  read(): Promise<StoredToken | null>;
+  /** True: the caller alone renews the token of this number, 0 without one, until `leaseMs` have passed. */
+  beginRenewal(number: number, leaseMs: number): Promise<boolean>;
+  /** Replaces the token of this number, unless that was done; null: there is no new one, and another may try. */
+  endRenewal(number: number, renewed: { readonly token: string; readonly renewInMs: number } | null): Promise<void>;
+};
+
+/** Longer than a request for a token takes, with what is done before and after it. */
+const RENEWAL_MARGIN_MS = 2000;
+
+/** How long a process may take to renew what it requests within the time-out. */
+export function leaseOf(timeoutMs: number): number {
+  return timeoutMs + RENEWAL_MARGIN_MS;
+}
+
+/** For what a process keeps for itself. */
+export function storeInMemory(): TokenStore {
+  return {
+    read: () => Promise.resolve(null),
+    beginRenewal: () => Promise.resolve(true),
+    endRenewal: () => Promise.resolve(),
+  };
+}
+
+type TokenCacheOptions = {
+  readonly store: TokenStore;
+  /** How long a renewal may take; then another process makes it. Longer than `fetchToken` takes. */
+  readonly leaseMs: number;
+  readonly nowMs?: () => number;
+};
+
 /** Renewed so long before it expires, or after nine tenths of a short life, so that it outlives the call. */
 const RENEW_BEFORE_MS = 60_000;
 const SHORTEST_RENEWAL_SHARE = 0.1;
 /** A token is renewed after a day, even if the operator declares a longer life. */
 const LONGEST_LIFE_MS = 24 * 60 * 60 * 1000;
+const NEXT_READ_MS = 100;
 
-/** `fetchToken` must not reject and must have its own time-out, because several callers wait for it. */
+/**
+ * A process reads the store once for each token, and not at all for a call that finds its token cached. `fetchToken` must not reject and
+ * must have its own time-out, because several callers wait for it.
+ */
 export function createTokenCache(
   fetchToken: () => Promise<FetchedToken>,
-  nowMs: () => number = () => performance.now(),
+  { store, leaseMs, nowMs = () => performance.now() }: TokenCacheOptions,
 ): TokenCache {
   let cached: { token: string; renewAtMs: number } | null = null;
+  let refused: string | null = null;
   let inProgress: Promise<TokenResult> | null = null;
+
+  function keep(token: string, renewInMs: number): TokenResult {
+    cached = { token, renewAtMs: nowMs() + renewInMs };
+    return { kind: 'token', token };
+  }
+
+  async function renewStored(number: number): Promise<TokenResult> {
+    const beganMs = nowMs();
+    const fetched = await fetchToken();
+    if (fetched.kind === 'no_token') {
+      await store.endRenewal(number, null);
+      return fetched;
+    }
+    const lifeMs = Math.min(fetched.lifeSeconds * 1000, LONGEST_LIFE_MS);
+    const marginMs = Math.min(RENEW_BEFORE_MS, lifeMs * SHORTEST_RENEWAL_SHARE);
+    // The operator counts from some time while we waited for it.
+    const renewInMs = lifeMs - marginMs - (nowMs() - beganMs);
+    const result = keep(fetched.token, renewInMs);
+    await store.endRenewal(number, { token: fetched.token, renewInMs });
+    return result;
+  }
+
+  /** The token of whichever process gets it; a process that dies over it is replaced after its lease. */
+  async function obtain(): Promise<TokenResult> {
+    const untilMs = nowMs() + 2 * leaseMs;
+    while (nowMs() < untilMs) {
+      const stored = await store.read();
+      const isUsable = stored !== null && stored.token !== null && stored.renewInMs > 0 && stored.token !== refused;
+      if (isUsable) return keep(stored.token, stored.renewInMs);
+      const number = stored?.number ?? 0;
+      if (await store.beginRenewal(number, leaseMs)) return renewStored(number);
+      await sleep(NEXT_READ_MS);
+    }
+    return { kind: 'no_token', reason: 'no token: another process gets none', cause: 'busy' };
+  }
 
   async function renew(): Promise<TokenResult> {
     try {
-      const fetched = await fetchToken();
-      if (fetched.kind === 'no_token') return fetched;
-      const lifeMs = Math.min(fetched.lifeSeconds * 1000, LONGEST_LIFE_MS);
-      const marginMs = Math.min(RENEW_BEFORE_MS, lifeMs * SHORTEST_RENEWAL_SHARE);
-      cached = { token: fetched.token, renewAtMs: nowMs() + lifeMs - marginMs };
-      return { kind: 'token', token: fetched.token };
+      return await obtain();
+    } catch {
+      // What this process has may still be taken. Without one, the fault is our own and not the operator's.
+      if (cached !== null) return { kind: 'token', token: cached.token };
+      return { kind: 'no_token', reason: 'no token: the store of tokens is unavailable' };
     } finally {
       inProgress = null;
     }
@@ -50,7 +135,9 @@ export function createTokenCache(
       return inProgress;
     },
     drop(token) {
-      if (cached?.token === token) cached = null;
+      if (cached?.token !== token) return;
+      cached = null;
+      refused = token;
     },
   };
 }
@@ -61,12 +148,12 @@ export async function sendWithToken(
   send: (token: string) => Promise<HttpResult>,
 ): Promise<HttpResult> {
   const first = await tokens.get();
-  if (first.kind === 'no_token') return { kind: 'no_response', reason: first.reason };
+  if (first.kind === 'no_token') return { ...first, kind: 'no_response' };
   const result = await send(first.token);
   if (result.kind === 'no_response' || result.status !== 401) return result;
   tokens.drop(first.token);
   const second = await tokens.get();
-  if (second.kind === 'no_token') return { kind: 'no_response', reason: second.reason };
+  if (second.kind === 'no_token') return { ...second, kind: 'no_response' };
   return send(second.token);
 }
 
@@ -78,9 +165,18 @@ const tokenBody = z.object({
 
 /** The token in the response to a request for one, in the form of OAuth 2. */
 export function readTokenResponse(result: HttpResult): FetchedToken {
-  if (result.kind === 'no_response') return { kind: 'no_token', reason: `no token: ${result.reason}` };
-  if (result.status !== 200) return { kind: 'no_token', reason: `no token: http ${result.status}` };
+  if (result.kind === 'no_response') return noToken(result.reason);
+  if (result.status !== 200)
+    return noToken(`http ${result.status}`, REFUSES_US.has(result.status) ? 'account' : 'busy');
   const parsed = tokenBody.safeParse(result.body.kind === 'json' ? result.body.value : null);
-  if (!parsed.success) return { kind: 'no_token', reason: 'no token: answer not understood' };
+  if (!parsed.success) return noToken('answer not understood');
   return { kind: 'token', token: parsed.data.access_token, lifeSeconds: parsed.data.expires_in };
+}
+
+/** At the token's address nothing else can be meant than our credentials or the address that we call from. */
+const REFUSES_US: ReadonlySet<number> = new Set([400, 401, 403]);
+
+// Without a token no payment was sent, whatever became of the request for the token.
+function noToken(reason: string, cause: 'account' | 'busy' = 'busy'): FetchedToken {
+  return { kind: 'no_token', reason: `no token: ${reason}`, cause };
 }

@@ -13,6 +13,10 @@ export const faultsSchema = z.strictObject({
   errorRate: z.number().min(0).max(1).default(0),
   /** Every connection is cut without a response. */
   down: z.boolean().default(false),
+  /** Every request gets a 429. */
+  throttled: z.boolean().default(false),
+  /** Every request gets a 403, as from an address that is not allowed. */
+  accountRefused: z.boolean().default(false),
 });
 
 type Faults = z.infer<typeof faultsSchema>;
@@ -44,6 +48,13 @@ export function createFaultSwitches(): FaultSwitches {
       if (faults.latencyMs > 0) await sleep(faults.latencyMs, undefined, { signal: stopping.signal }).catch(() => null);
       if (faults.down || stopping.signal.aborted) {
         cutConnection(ctx);
+        return;
+      }
+      if (faults.throttled || faults.accountRefused) {
+        // In the format of the API gateway in front of the operator.
+        const [status, message] = faults.throttled ? [429, 'Rate limit is exceeded.'] : [403, 'Forbidden'];
+        ctx.status = status;
+        ctx.body = { statusCode: status, message };
         return;
       }
       if (faults.errorRate > 0 && Math.random() < faults.errorRate) {

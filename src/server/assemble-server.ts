@@ -1,6 +1,6 @@
 // Assembles the server: which parts run, with what they work, and in which order they start and stop.
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
-import { createCallGrants } from '../../activities/call-grants.ts';
+import { createOperatorCalls } from '../../activities/operator-calls.ts';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../activities/payment.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
@@ -229,7 +229,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   const { config, log, db, temporal, traces } = parts;
   const interceptors = withTracedActivities(traces, given);
   const { settings, clocks } = config;
-  const operators = createOperators(config, parts.metrics.operatorCalled);
+  const operators = createOperators(config, parts.queues, parts.metrics.operatorCalled);
   const payments = paymentDeps(parts, operators);
   const limits = callLimits(config);
   // Half of the connections are left to sends, and to queries after callbacks.
@@ -278,15 +278,16 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
 function paymentDeps(parts: Parts, operators: Operators): PaymentActivityDeps {
   const { config, db, queues, payments, telemetry, log } = parts;
   const limits = callLimits(config);
-  const grants = createCallGrants({
+  const { clocks } = config;
+  const calls = createOperatorCalls({
     db: queues,
     operators: OPERATOR_IDS,
     perSecond: (operator) => limits[operator].perSecond,
+    clocks,
     log,
   });
-  const { clocks } = config;
   const { releases } = payments;
-  return { db, payments, operators, releases, grants, clocks, onExchanged: telemetry.exchanged, log };
+  return { db, payments, operators, releases, calls, clocks, onExchanged: telemetry.exchanged, log };
 }
 
 function createActivities(parts: Parts, payments: PaymentActivityDeps) {

@@ -1,5 +1,8 @@
 // The operators of a server: their adapters, which a worker alone has, and what their callbacks name.
 import type { Config } from '../settings/config.ts';
+import type { Queryable } from '../db/platform/database.ts';
+import { operatorTokens, type OperatorTokens } from '../db/work/operator-tokens.ts';
+import type { Product } from '../domain/payments/breaker.ts';
 import { airtelMarket, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { createAirtelMoney, parseAirtelCallback } from '../operators/airtel-money/airtel-money.ts';
 import { createMtnMomo, parseMtnCallback } from '../operators/mtn-momo/mtn-momo.ts';
@@ -16,15 +19,19 @@ export const PARSE_CALLBACK: Readonly<Record<OperatorId, Operator['parseCallback
   'airtel-money': parseAirtelCallback,
 };
 
-/** Throws where a credential of MTN is missing, which no configuration with the role `worker` lacks. */
-export function createOperators(config: Config, onCalled: (call: MeasuredCall) => void): Operators {
+/** `db` holds the tokens that all processes share. Throws where a credential of MTN is missing, which no configuration with the role `worker` lacks. */
+export function createOperators(config: Config, db: Queryable, onCalled: (call: MeasuredCall) => void): Operators {
+  const tokensOf = (operator: OperatorId) => (product: Product) =>
+    operatorTokens(db, { operator, product, ring: config.settings.MALIPO_SECRET_KEYS });
   return {
-    'mtn-momo': measuredOperator(mtnMomo(config), onCalled),
-    'airtel-money': measuredOperator(airtelMoney(config), onCalled),
+    'mtn-momo': measuredOperator(mtnMomo(config, tokensOf('mtn-momo')), onCalled),
+    'airtel-money': measuredOperator(airtelMoney(config, tokensOf('airtel-money')), onCalled),
   };
 }
 
-function mtnMomo({ settings, mtnMomo: credentials, clocks }: Config): Operator {
+type TokensOf = (product: Product) => OperatorTokens;
+
+function mtnMomo({ settings, mtnMomo: credentials, clocks }: Config, tokensOf: TokensOf): Operator {
   if (credentials === null) throw new Error('a worker was started without the credentials of the operator');
   const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const callbackHost = (settings.MALIPO_CALLBACK_URL ?? settings.MALIPO_PUBLIC_URL).replace(/\/$/, '');
@@ -37,11 +44,12 @@ function mtnMomo({ settings, mtnMomo: credentials, clocks }: Config): Operator {
     disbursement: revealed(credentials.disbursement),
     requestTimeoutMs: clocks.operatorTimeoutMs,
     connections: settings.MALIPO_MTN_MOMO_CONNECTIONS,
+    tokens: { collection: tokensOf('collection'), disbursement: tokensOf('disbursement') },
   });
 }
 
 // A deployment without Airtel may still have payments there, from when it had it.
-function airtelMoney({ settings, airtelMoney: account, clocks }: Config): Operator {
+function airtelMoney({ settings, airtelMoney: account, clocks }: Config, tokensOf: TokensOf): Operator {
   if (account === null) return absentOperator('airtel-money', parseAirtelCallback);
   return createAirtelMoney({
     baseUrl: account.baseUrl,
@@ -50,6 +58,8 @@ function airtelMoney({ settings, airtelMoney: account, clocks }: Config): Operat
     market: airtelMarket(account.country),
     requestTimeoutMs: clocks.operatorTimeoutMs,
     connections: settings.MALIPO_AIRTEL_MONEY_CONNECTIONS,
+    // One account has one token for both products.
+    tokens: tokensOf('collection'),
   });
 }
 

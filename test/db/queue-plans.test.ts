@@ -13,6 +13,7 @@ import {
   type AttemptRecord,
 } from '../../src/db/webhooks/delivery.ts';
 import type { DeliveryId, MerchantId } from '../../src/domain/ids.ts';
+import { PAYMENT_KINDS } from '../../src/domain/payments/payment.ts';
 import { makeEndpoint, makeMerchant, oneRow, tamper } from './rows.ts';
 import { createTestDatabase, openOneConnection } from '../support/engines.ts';
 import { useFixturePerCase } from '../support/use-fixture.ts';
@@ -122,7 +123,8 @@ describe('the plan of a claim', function () {
       ],
       [
         /using work_query_due on [^]*/,
-        (explaining) => claimQueries(explaining, 'mtn-momo', { limit: 100, leaseMs: 1000, gapMs: 1000 }),
+        (explaining) =>
+          claimQueries(explaining, 'mtn-momo', { limit: 100, kinds: PAYMENT_KINDS, leaseMs: 1000, gapMs: 1000 }),
       ],
       [
         /Scan (using|on) work_pkey/,

@@ -9,6 +9,7 @@ import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';
 import { API_KEY_RULE_CASES } from './accounts/api-key-rule-cases.ts';
 import { ATTESTED_ROW_RULE_CASES } from './accounts/attested-row-rule-cases.ts';
 import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
+import { BREAKER_RULE_CASES, TOKEN_RULE_CASES } from './operator-rule-cases.ts';
 import { CALL_GRANT_RULE_CASES, WORK_RULE_CASES } from './work-rule-cases.ts';
 import { FIGURE_RULE_CASES } from './figure-rule-cases.ts';
 import { CHECKOUT_RULE_CASES } from './payments/checkout-rule-cases.ts';
@@ -54,6 +55,8 @@ const CASES: readonly RuleCase[] = [
   ...SEND_RULE_CASES,
   ...REQUEST_RULE_CASES,
   ...CALL_GRANT_RULE_CASES,
+  ...BREAKER_RULE_CASES,
+  ...TOKEN_RULE_CASES,
   ...WITHDRAWAL_RULE_CASES,
   ...SERVICE_RULE_CASES,
   ...FIGURE_RULE_CASES,

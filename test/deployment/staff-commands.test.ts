@@ -18,8 +18,8 @@ const PASSWORD = 'a password of their own';
 const BY = ['--as', 'amina'];
 const COMMANDS =
   'doctor, list, begin, add, reset, end, enrol, proposals, confirm, reject, merchants, create, waiting, approve, recover, ' +
-  'discrepancies, settle, quarantined, rebuild-totals, personal-data, audit verify, audit export, attestations verify, ' +
-  'attestations renew';
+  'discrepancies, settle, quarantined, breakers, breaker open, breaker close, rebuild-totals, personal-data, audit verify, ' +
+  'audit export, attestations verify, attestations renew';
 
 describe('npm run staff', () => {
   const testEnv = useTestEnvironment(API_ONLY);

@@ -7,6 +7,7 @@ import { normaliseReason } from '../../src/operators/mtn-momo/codes.ts';
 import { isPaidAsRequested } from '../../src/operators/operator-status.ts';
 import { cleanNote } from '../../src/operators/payer-note.ts';
 import { createTokenCache, type FetchedToken } from '../../src/operators/token-cache.ts';
+import { ownTokens } from '../support/own-tokens.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -175,7 +176,7 @@ describe('a cached token', () => {
   function cacheOf(lifeSeconds: number) {
     const fetchToken = (): Promise<FetchedToken> =>
       Promise.resolve({ kind: 'token', token: `token-${++fetched}`, lifeSeconds });
-    return createTokenCache(fetchToken, () => nowMs);
+    return createTokenCache(fetchToken, { store: ownTokens(() => nowMs), leaseMs: 1000, nowMs: () => nowMs });
   }
 
   it('is used until a minute before it expires, then renewed', async () => {

@@ -186,22 +186,26 @@ function isSafeToRepeat(direction: Direction, directions: readonly Direction[], 
 
 function survivesFaults(direction: Direction, harness: () => AdapterHarness): void {
   const faults = [
-    ['cannot be reached', { down: true }],
-    ['responds with errors only', { errorRate: 1 }],
-    ['does not respond in time', { latencyMs: 60_000 }],
+    ['cannot be reached', { down: true }, null],
+    ['responds with errors only', { errorRate: 1 }, null],
+    ['does not respond in time', { latencyMs: 60_000 }, 'no_answer'],
+    ['throttles us', { throttled: true }, 'busy'],
+    ['refuses our account', { accountRefused: true }, 'account'],
   ] as const;
 
   afterEach(() => harness().setFaults({}));
 
-  for (const [what, switches] of faults) {
+  for (const [what, switches, cause] of faults) {
     it(`returns unknown for every call while the operator ${what}, and recovers`, async () => {
       const [sendNow, other] = [await direction.prepare(harness(), '500'), await direction.prepare(harness(), '500')];
       const reference = randomUUID();
       await sendNow(reference);
       await harness().setFaults(switches);
       const lost = randomUUID();
-      assert.equal((await other(lost)).kind, 'unknown');
-      assert.equal((await direction.status(harness().operator, reference)).kind, 'unknown');
+      for (const outcome of [await other(lost), await direction.status(harness().operator, reference)]) {
+        assert.ok(outcome.kind === 'unknown', JSON.stringify(outcome));
+        if (cause !== null) assert.equal(outcome.cause, cause);
+      }
       await harness().setFaults({});
       assert.equal((await final(() => direction.status(harness().operator, reference))).kind, 'succeeded');
       assert.deepEqual(await direction.status(harness().operator, lost), { kind: 'not_found' });

@@ -54,6 +54,10 @@ describe('a connection to a server that is not ours', () => {
     const client = createOperatorHttpClient({ baseUrl, connections: 1, timeoutMs: 30_000 });
     const result = await client.send({ method: 'GET', path: '/', headers: {} }, new AbortController().signal);
     await client.close();
-    assert.deepEqual(result, { kind: 'no_response', reason: 'connection failed: PROTOCOL_SWITCHED' });
+    assert.deepEqual(result, {
+      kind: 'no_response',
+      reason: 'connection failed: PROTOCOL_SWITCHED',
+      cause: 'no_answer',
+    });
   });
 });

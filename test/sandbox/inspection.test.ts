@@ -63,7 +63,7 @@ describe('the inspection of the sandbox operator', () => {
     afterEach(() => putFaults({}));
 
     it('are off until they are set, and off again when a request leaves them out', async () => {
-      const off = { latencyMs: 0, errorRate: 0, down: false };
+      const off = { latencyMs: 0, errorRate: 0, down: false, throttled: false, accountRefused: false };
       assert.deepEqual(await (await request(`${sandbox.url}/sandbox/faults`)).body.json(), off);
       assert.deepEqual((await putFaults({ latencyMs: 5 })).body, { ...off, latencyMs: 5 });
       assert.deepEqual((await putFaults({})).body, off);
@@ -82,6 +82,22 @@ describe('the inspection of the sandbox operator', () => {
       assert.deepEqual(await transactions('?phone=256700000000'), []);
       await putFaults({});
       assert.equal((await client.balance()).status, 200);
+    });
+
+    it('cause a 429 for every request with “throttled”, a 403 with “accountRefused”, and nothing is accepted', async () => {
+      for (const [switches, status] of [
+        [{ throttled: true }, 429],
+        [{ accountRefused: true }, 403],
+      ] as const) {
+        const reference = randomUUID();
+        await putFaults({});
+        await client.balance();
+        await putFaults(switches);
+        const answer = await client.requestToPay(payment('999', reference), { 'X-Reference-Id': reference });
+        assert.equal(answer.status, status);
+        await putFaults({});
+        assert.equal((await client.status(reference)).status, 404);
+      }
     });
 
     it('cause a 500 for every request with an error rate of one, and nothing is accepted', async () => {

@@ -5,13 +5,24 @@ import { startStatusQueue } from '../../activities/status-queue.ts';
 import type { Database } from '../../src/db/platform/database.ts';
 import type { PaymentSnapshot } from '../../src/domain/payments/lifecycle.ts';
 import type { PaymentRef } from '../../src/domain/payments/payment.ts';
-import type { CallGrants } from '../../activities/call-grants.ts';
+import type { CallPermit, OperatorCalls } from '../../activities/operator-calls.ts';
+import { PAYMENT_KINDS } from '../../src/domain/payments/payment.ts';
 import { contextOf, TEST_CLOCKS } from '../db/rows.ts';
 import { testLog } from './engines.ts';
 
-export const ALL_GRANTED: CallGrants = {
-  take: () => Promise.resolve(true),
-  takeForQueries: (_operator, wanted) => Promise.resolve(wanted),
+const PERMIT: CallPermit = {
+  kind: 'granted',
+  answered: () => Promise.resolve(),
+  end: () => Promise.resolve(),
+};
+
+export const ALL_PERMITTED: OperatorCalls = {
+  permit: () => Promise.resolve(PERMIT),
+  permitQueries: (_operator, count) =>
+    Promise.resolve({
+      groups: [{ count, kinds: PAYMENT_KINDS, permitOf: () => PERMIT, end: () => Promise.resolve() }],
+      held: [],
+    }),
 };
 
 /** What activities and the queue are bound to in tests, with the parts that a test gives besides or instead. */
@@ -26,9 +37,9 @@ export type TestActivities = Omit<PaymentActivities, 'sendWithOperator' | 'query
   queryStatusWithOperator(ref: PaymentRef): Promise<Queried>;
 };
 
-/** Every call is granted. A query that is made too soon after the last one is made again after its gap, as a workflow does. */
+/** Every call is permitted. A query that is made too soon after the last one is made again after its gap, as a workflow does. */
 export function testActivities(deps: object): TestActivities {
-  const activities = createPaymentActivities({ grants: ALL_GRANTED, ...deps } as unknown as PaymentActivityDeps);
+  const activities = createPaymentActivities({ calls: ALL_PERMITTED, ...deps } as unknown as PaymentActivityDeps);
   const atOperator = (ref: PaymentRef) => ({ ...ref, operator: 'mtn-momo' }) as const;
   return {
     ...activities,
@@ -48,7 +59,7 @@ const IS_DUE = `SELECT FROM work WHERE task = 'status_query' AND coalesce(claime
 /** Makes the status queries that are due, until none is. */
 export async function queryWhatIsDue(db: Database, deps: object): Promise<void> {
   while ((await db.pool.query(IS_DUE)).rowCount === 1) {
-    const given = { db, queues: db, grants: ALL_GRANTED, maxInFlight: () => 10, ...deps };
+    const given = { db, queues: db, calls: ALL_PERMITTED, maxInFlight: () => 10, ...deps };
     await startStatusQueue(given as unknown as Parameters<typeof startStatusQueue>[0]).stop();
   }
 }

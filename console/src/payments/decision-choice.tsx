@@ -35,3 +35,14 @@ export function DecisionChoice({ noun, refusal, isOwn, onChoose }: DecisionChoic
     </>
   );
 }
+
+/** What a maker may still do with what was released and nobody has begun to send. */
+export function CancelChoice({ noun, onChoose }: Pick<DecisionChoiceProps, 'noun' | 'onChoose'>) {
+  return (
+    <Alert color="blue" title="Released, and not sent yet">
+      <Button variant="default" onClick={() => onChoose('cancel')}>
+        Cancel the {noun}…
+      </Button>
+    </Alert>
+  );
+}

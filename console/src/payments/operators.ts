@@ -2,12 +2,15 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
+import { usePresence } from '../ui/presence.ts';
+
+const ASKED_EVERY_MS = 15_000;
 
 export const OPERATORS_QUERY = queryOptions({
   queryKey: ['operators'],
   queryFn: () => answerOf(api.GET('/v1/console/operators', {})),
-  // They change when the service starts again.
-  staleTime: Number.POSITIVE_INFINITY,
+  // Their markets change when the service starts again, and whether they are delayed at any time.
+  staleTime: ASKED_EVERY_MS,
 });
 
 /** Those in which the currency is paid (ISO 3166-1 alpha-2). */
@@ -34,3 +37,25 @@ export function useOperators(): Schemas['OperatorList']['data'] {
   const { data } = useQuery(OPERATORS_QUERY);
   return (data?.data ?? []).filter(({ markets }) => markets.some((market) => market.currency === currency));
 }
+
+/** The operators of the merchant's currency, asked for again and again while somebody is there. */
+export function useDelays(): readonly Delay[] {
+  const { currency } = useSession().merchant;
+  const isPresent = usePresence();
+  const { data } = useQuery({ ...OPERATORS_QUERY, refetchInterval: isPresent && ASKED_EVERY_MS });
+  return (data?.data ?? [])
+    .filter(({ markets }) => markets.some((market) => market.currency === currency))
+    .flatMap(({ id, name, services }) =>
+      services.flatMap(({ service, availability, since }) =>
+        availability === 'open' || since === null ? [] : [{ operator: id, name, service, since }],
+      ),
+    );
+}
+
+/** A service of an operator that takes no payments now. */
+export type Delay = {
+  readonly operator: string;
+  readonly name: string;
+  readonly service: 'collections' | 'money_out';
+  readonly since: string;
+};

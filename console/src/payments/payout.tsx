@@ -9,7 +9,7 @@ import { OwnWords } from '../ui/own-words.tsx';
 import { Person } from '../ui/person.tsx';
 import { Phone } from './cells.tsx';
 import { whyNotRelease } from './decide.ts';
-import { DecisionChoice, type Decision } from './decision-choice.tsx';
+import { CancelChoice, DecisionChoice, type Decision } from './decision-choice.tsx';
 import { CancelPayoutModal, RejectPayoutsModal, ReleaseModal } from './decision-modal.tsx';
 import {
   decisionFields,
@@ -91,6 +91,9 @@ function Decisions({ payout }: PayoutProps) {
             onChoose={setOpen}
           />
         </>
+      )}
+      {payout.state === 'released' && payout.cancellable && payout.created_by.id === session.person.id && (
+        <CancelChoice noun="payout" onChoose={setOpen} />
       )}
       {/* They say what became of it, and stay when it waits no more. */}
       {open === 'release' && <ReleaseModal payouts={[payout]} onClose={close} />}

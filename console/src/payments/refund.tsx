@@ -10,7 +10,7 @@ import { OwnWords } from '../ui/own-words.tsx';
 import { Person } from '../ui/person.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions, whyNotRelease } from './decide.ts';
-import { DecisionChoice, type Decision } from './decision-choice.tsx';
+import { CancelChoice, DecisionChoice, type Decision } from './decision-choice.tsx';
 import { decisionFields, idFields, outcomeFields, statusQueryFields, workflowField } from './payment-fields.tsx';
 import { useRefund } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
@@ -70,6 +70,9 @@ function Decisions({ refund }: RefundProps) {
           isOwn={refund.requested_by === session.person.id}
           onChoose={setOpen}
         />
+      )}
+      {refund.state === 'released' && refund.cancellable && refund.requested_by === session.person.id && (
+        <CancelChoice noun="refund" onChoose={setOpen} />
       )}
       {/* They say why something failed, and stay when it waits no more. */}
       {open === 'release' && (

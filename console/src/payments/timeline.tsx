@@ -6,6 +6,7 @@ import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { formatCode } from '../ui/format.ts';
 import { MerchantText } from '../ui/merchant-text.tsx';
+import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { Moment } from '../ui/moment.tsx';
 import { Heading } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
@@ -67,6 +68,13 @@ function Happened({ entry, currency }: { readonly entry: Entry; readonly currenc
       );
     case 'operator_callback':
       return <>The operator called back</>;
+    case 'operator_delayed':
+      return (
+        <>
+          {OPERATOR_NAMES[entry.operator] ?? entry.operator} is delayed: it{' '}
+          {entry.sent ? 'is asked about this payment' : 'gets this payment'} once it answers again
+        </>
+      );
     case 'ledger_transfer':
       return <Transfer entry={entry} currency={currency} />;
     case 'delivery':

@@ -42,6 +42,18 @@ export const WORK_CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'breakers',
+    on: 'figures',
+    looksAt: 'every operator is called: no breaker is open',
+    remedy: 'MalipoOperatorAway in the runbook. One that the staff opened: `npm run staff -- breaker close`.',
+    find({ breakers }) {
+      return breakers.map(
+        ({ operator, product, cause, reason, openedAt }) =>
+          `${operator} ${product}: not called since ${openedAt.toISOString()} (${cause}: ${reason})`,
+      );
+    },
+  },
+  {
     name: 'backlog',
     on: 'figures',
     looksAt: 'no new payments are refused because too many wait for the service (MALIPO_BACKLOG_…)',

@@ -30,6 +30,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   audit_entries_to_link: [],
   audit_heads: APPENDED,
   audit_links: APPENDED,
+  breakers: KEPT,
   call_grants: KEPT,
   // An attempt to pay locks its checkout, and PostgreSQL gives that lock only to whoever may update a column; besides, one is cancelled.
   checkouts: ['INSERT', 'UPDATE (cancelled_at)'],
@@ -53,6 +54,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   merchants: ['INSERT', 'UPDATE (created_at)'],
   operator_callbacks: ['INSERT', 'UPDATE (received_at)', 'DELETE'],
   operator_exchanges: ['INSERT', 'UPDATE (started_at)', 'DELETE'],
+  operator_tokens: KEPT,
   payee_names: ['INSERT', 'UPDATE (asked_at)', 'DELETE'],
   passkey_challenges: EXPIRING,
   passkeys: EXPIRING,
@@ -82,6 +84,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   api_key_uses: [],
   approvals: [],
   audit_entries: [],
+  breakers: [],
   call_grants: [],
   // Whoever has the code can try to pay.
   checkouts: ['code'],

@@ -6,7 +6,7 @@
 -- - A send begins once, in the state in which the payment may be sent and before its deadline. A further try begins after the
 --   first. A refusal says how a payment ended only if no further try began.
 -- - The money of a payout is held at creation, sent only after a second person released it, and given back when it is not
---   sent. A collection becomes `reversed` only when the operator confirms its refund or returns the money by itself.
+--   sent. Its maker can cancel it until a send begins. A collection becomes `reversed` only when the operator confirms its refund or returns the money by itself.
 -- - A payout or refund that was sent fails as never accepted only on evidence: after the send deadline the operator said at
 --   least twice that it does not know the payment. How often and over how long is the number of the operator
 --   (`confirmsNeverAccepted`).
@@ -45,11 +45,13 @@ INSERT INTO payment_transitions (kind, from_state, to_state) VALUES
   ('payout', 'queued', 'released'), ('payout', 'queued', 'rejected'), ('payout', 'queued', 'cancelled'),
   ('payout', 'queued', 'expired'),
   ('payout', 'released', 'succeeded'), ('payout', 'released', 'failed'), ('payout', 'released', 'reconciling'),
+  ('payout', 'released', 'cancelled'),
   ('payout', 'reconciling', 'succeeded'), ('payout', 'reconciling', 'failed'),
   ('payout', 'succeeded', 'reversed'),
   ('reversal', 'queued', 'released'), ('reversal', 'queued', 'rejected'), ('reversal', 'queued', 'cancelled'),
   ('reversal', 'queued', 'expired'),
   ('reversal', 'released', 'succeeded'), ('reversal', 'released', 'failed'), ('reversal', 'released', 'reconciling'),
+  ('reversal', 'released', 'cancelled'),
   ('reversal', 'reconciling', 'succeeded'), ('reversal', 'reconciling', 'failed');
 
 CREATE TABLE payments (
@@ -119,7 +121,8 @@ CREATE TABLE payments (
   CONSTRAINT payments_failure CHECK (
     (state = 'failed' OR kind = 'collection' AND state = 'expired') = (failure_code IS NOT NULL)),
   CONSTRAINT payments_failed_by CHECK (failed_by IS NULL OR kind <> 'collection' AND state = 'failed'),
-  CONSTRAINT payments_never_sent CHECK (failure_code <> 'service_unavailable' OR send_begun_at IS NULL),
+  CONSTRAINT payments_never_sent CHECK (
+    send_begun_at IS NULL OR coalesce(failure_code, '') <> 'service_unavailable' AND coalesce(failed_by, '') <> 'never_sent'),
   CONSTRAINT payments_already_returned CHECK (
     failure_code <> 'already_returned' OR kind = 'reversal' AND send_begun_at IS NULL),
   CONSTRAINT payments_receipt CHECK (
@@ -129,8 +132,10 @@ CREATE TABLE payments (
   CONSTRAINT payments_rejection CHECK ((state = 'rejected') = (rejection_reason IS NOT NULL)),
   CONSTRAINT payments_decided CHECK ((state IN ('rejected', 'cancelled')) = (decided_by IS NOT NULL)),
   CONSTRAINT payments_cancelled_by_maker CHECK (state <> 'cancelled' OR decided_by = created_by),
+  CONSTRAINT payments_cancelled_unsent CHECK (state <> 'cancelled' OR send_begun_at IS NULL),
   CONSTRAINT payments_send_deadline CHECK (kind = 'collection'
-    OR (state IN ('queued', 'rejected', 'cancelled', 'expired')) = (send_deadline_at IS NULL)),
+    OR (state IN ('queued', 'rejected', 'expired') OR state = 'cancelled' AND previous_state <> 'released')
+      = (send_deadline_at IS NULL)),
   CONSTRAINT payments_attested CHECK ((kind = 'reversal' AND state = 'failed') = (status_attestation IS NOT NULL))
 ) WITH (
   autovacuum_analyze_threshold = 10000, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_threshold = 10000);

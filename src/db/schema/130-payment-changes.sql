@@ -74,7 +74,7 @@ BEGIN
   END IF;
   -- Constraints refuse `never_sent` for a payment that was sent.
   IF NEW.state = 'failed' AND OLD.state <> 'failed' AND NOT coalesce(
-       NEW.failed_by = 'never_sent' AND NEW.failure_code IN ('service_unavailable', 'already_returned')
+       NEW.failed_by = 'never_sent' AND NEW.failure_code IN ('service_unavailable', 'operator_unavailable', 'already_returned')
        OR NEW.failed_by = 'declined' AND coalesce(NEW.failure_code, '') NOT IN ('service_unavailable', 'already_returned')
        OR NEW.failed_by = 'never_accepted' AND NEW.failure_code = 'operator_unavailable' AND NEW.accepted_at IS NULL
          AND NEW.not_found_count >= 2 AND NEW.not_found_last_at > NEW.not_found_since, false) THEN

@@ -7,22 +7,27 @@ import { findOne, readCount, statement, type Queryable } from '../platform/datab
 import { eachOf } from './work.ts';
 
 // Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
-// next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
-// whose own workflow fails, or of work for which it is too late.
+// next does not wait for us: while the breaker of its operator is not closed a payment is not late, and then not before it had the same
+// time again. Quarantined work says nothing about what else can be done, and neither does the age of work whose own workflow fails, or
+// of work for which it is too late.
 const MEASURE = statement('backlog_measure')`
   SELECT merchant_id, count(*)::int AS count,
          count(*) FILTER (WHERE is_timely AND since < now() - make_interval(secs => $3 / 1000.0))::int AS late_count,
          coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
   FROM ${eachOf(PAYMENT_KINDS)}
   CROSS JOIN LATERAL (
-    SELECT waiting.merchant_id, CASE each.kind WHEN 'collection' THEN created_at ELSE updated_at END AS since,
-           w.failures = 0 AND coalesce(send_deadline_at, expires_at) > now() AS is_timely
+    SELECT waiting.merchant_id,
+           greatest(CASE each.kind WHEN 'collection' THEN created_at ELSE updated_at END, breaker.changed_at) AS since,
+           w.failures = 0 AND coalesce(send_deadline_at, expires_at) > now() AND coalesce(breaker.state, 'closed') = 'closed'
+             AS is_timely
     FROM (
       SELECT * FROM payments p WHERE p.kind = each.kind AND p.state IN ('initiated', 'released') AND p.send_begun_at IS NULL
       UNION ALL
       SELECT p.* FROM work unstarted JOIN payments p USING (id)
       WHERE unstarted.kind = each.kind AND NOT unstarted.is_started AND p.state = 'queued') AS waiting
     JOIN work w ON w.id = waiting.id AND w.task = 'workflow' AND w.failures < $2
+    LEFT JOIN breakers breaker ON breaker.operator = waiting.operator
+      AND breaker.product = CASE each.kind WHEN 'collection' THEN 'collection' ELSE 'disbursement' END
     LIMIT $1) AS waiting
   GROUP BY merchant_id`;
 

@@ -1,6 +1,7 @@
 // Grants of calls to an operator: so many a second, which all processes take from one row.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
+import { breakersFrom, OPEN_BREAKERS, type BreakerNow, type OpenBreakerJson } from './breakers.ts';
 
 // The row is locked before it is read, and a second that has begun meanwhile counts: the clock is read after the lock. A clock that was
 // set back grants nothing until it comes to the last second again.
@@ -11,10 +12,15 @@ const TAKE = statement('call_grants_take')`
     SELECT now.second, CASE WHEN before.second >= now.second THEN before.taken ELSE 0 END AS taken,
       before.second > now.second AS is_set_back FROM before, now),
   granted AS (
-    SELECT second, taken, CASE WHEN is_set_back THEN 0 ELSE greatest(0, least($2::int, $3::int - taken)) END AS count FROM free)
-  UPDATE call_grants g SET second = granted.second, taken = granted.taken + granted.count
-  FROM granted WHERE g.operator = $1 AND granted.count > 0
-  RETURNING granted.count, extract(epoch FROM granted.second + interval '1 second' - clock_timestamp())::float8 * 1000 AS ends_in_ms`;
+    SELECT second, taken, CASE WHEN is_set_back THEN 0 ELSE greatest(0, least($2::int, $3::int - taken)) END AS count FROM free),
+  updated AS (
+    UPDATE call_grants g SET second = granted.second, taken = granted.taken + granted.count
+    FROM granted WHERE g.operator = $1 AND granted.count > 0
+    RETURNING granted.count, granted.second)
+  SELECT coalesce(count, 0) AS count,
+    coalesce(extract(epoch FROM second + interval '1 second' - clock_timestamp())::float8 * 1000, 0) AS ends_in_ms,
+    ${OPEN_BREAKERS} AS breakers
+  FROM (SELECT) AS always LEFT JOIN updated ON true`;
 const INSERT = statement('call_grants_insert')`
   INSERT INTO call_grants (operator, second, taken) VALUES ($1, date_trunc('second', now()), 0) ON CONFLICT DO NOTHING`;
 
@@ -22,17 +28,22 @@ export type TakenGrants = {
   readonly count: number;
   /** They count until the end of their second. */
   readonly endsInMs: number;
+  /** Those of the operator that are not closed: whoever takes grants learns of them without a statement of its own. */
+  readonly breakers: readonly BreakerNow[];
 };
 
 /**
- * Takes up to `wanted` grants of the current second, of which `ceiling` may be taken by all processes together. Null: none is left.
+ * Takes up to `wanted` grants of the current second, of which `ceiling` may be taken by all processes together.
  */
 export async function takeGrants(
   db: Queryable,
   operator: OperatorId,
   { wanted, ceiling }: { readonly wanted: number; readonly ceiling: number },
-): Promise<TakenGrants | null> {
-  return findOne<TakenGrants>(db, TAKE, [operator, wanted, ceiling]);
+): Promise<TakenGrants> {
+  type Row = Omit<TakenGrants, 'breakers'> & { readonly breakers: readonly OpenBreakerJson[] };
+  const taken = await findOne<Row>(db, TAKE, [operator, wanted, ceiling]);
+  if (taken === null) throw new Error('the statement that takes grants returned no row');
+  return { ...taken, breakers: breakersFrom(taken.breakers) };
 }
 
 /** Makes the row of the operator, unless it is there. */

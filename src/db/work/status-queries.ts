@@ -7,6 +7,7 @@ import { QUERY_PRIORITY, type QueryDue } from '../../domain/work.ts';
 import { findOne, readCount, statement, type Queryable } from '../platform/database.ts';
 import { leaseOf } from './work.ts';
 
+const OF_KINDS = (kinds: string): string => `w.kind = ANY(${kinds}::text[])`;
 const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
 // Of a status query, and of the index of those alone: by its task PostgreSQL might use that index to find a row by its key.
 const OF_CLASS = 'w.operator = class.operator AND w.is_started IS NULL AND w.priority = class.priority';
@@ -47,7 +48,8 @@ const CLAIM = statement('status_query_claim')`
     CROSS JOIN LATERAL (SELECT FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT 1) AS due),
   picked AS (
     SELECT due.id FROM share AS class CROSS JOIN LATERAL (
-      SELECT w.id, ${DUE_AT} AS due_at FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() AND ${isGapOver('$4')}
+      SELECT w.id, ${DUE_AT} AS due_at FROM work w
+      WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() AND ${isGapOver('$4')} AND ${OF_KINDS('$5')}
       ORDER BY ${DUE_AT} LIMIT class.size FOR UPDATE SKIP LOCKED) AS due
     ORDER BY class.priority, due.due_at LIMIT $2)
   UPDATE work w SET due_at = NULL, claimed_until = ${leaseOf('$3')}, queried_at = now(), queries = w.queries + 1
@@ -68,6 +70,8 @@ export type ClaimedQuery = {
 
 export type ClaimQueries = {
   readonly limit: number;
+  /** No others are claimed. */
+  readonly kinds: readonly PaymentKind[];
   /** A query whose process died is due again after this. */
   readonly leaseMs: number;
   /** Nobody queries a payment sooner after the last query of it, whoever made that. */
@@ -81,9 +85,35 @@ export type ClaimQueries = {
 export async function claimQueries(
   db: Queryable,
   operator: OperatorId,
-  { limit, leaseMs, gapMs }: ClaimQueries,
+  { limit, kinds, leaseMs, gapMs }: ClaimQueries,
 ): Promise<ClaimedQuery[]> {
-  return db.run<ClaimedQuery>(CLAIM, [[operator], limit, leaseMs, gapMs]);
+  return db.run<ClaimedQuery>(CLAIM, [[operator], limit, leaseMs, gapMs, kinds]);
+}
+
+// A claim of a process that died is due like any other.
+const PUT_OFF = statement('status_query_put_off')`
+  WITH RECURSIVE ${CLASSES},
+  picked AS (
+    SELECT due.id FROM class CROSS JOIN LATERAL (
+      SELECT w.id FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() AND ${OF_KINDS('$3')}
+      ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
+    LIMIT $2)
+  UPDATE work w SET due_at = now() + make_interval(secs => $4 / 1000.0), claimed_until = NULL
+  WHERE w.task = 'status_query' AND w.id = ANY(ARRAY(SELECT id FROM picked))
+  RETURNING w.id, w.kind, w.merchant_id, w.priority`;
+
+/** A query that was due and is due later, because its operator is not asked now. */
+export type PutOffQuery = Pick<ClaimedQuery, 'id' | 'kind' | 'merchantId'> & {
+  readonly priority: QueryDue['priority'];
+};
+
+/** Puts off up to `limit` due queries about payments of these kinds. It tells nobody, and no query counts as made. */
+export async function putOffQueries(
+  db: Queryable,
+  operator: OperatorId,
+  { limit, kinds, waitMs }: Pick<ClaimQueries, 'limit' | 'kinds'> & { readonly waitMs: number },
+): Promise<PutOffQuery[]> {
+  return db.run<PutOffQuery>(PUT_OFF, [[operator], limit, kinds, waitMs]);
 }
 
 // What happened meanwhile has moved the row: a change of the payment ended the claim, and a callback set due_at.

@@ -5,10 +5,12 @@ import type { Collection, CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
 import { isAcceptance, type OperatorStatus, type QueriedStatus, type StatusBasis } from './operator-status.ts';
 import { isFinal } from './payment.ts';
+import type { NeverSentInput } from './send-progress.ts';
 
 /** What a transition of a collection is recorded from. An `expired` prompt is not `declined`: it may still have been paid. */
 export type CollectionTransitionInput =
-  | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'never_sent' | 'returned' }
+  | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'returned' }
+  | NeverSentInput
   | { readonly kind: 'paid'; readonly operatorReceipt: string }
   | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted' | 'undecided'; readonly queriedAtMs: number };

@@ -43,7 +43,12 @@ const CODE_OF_TRANSITION: Readonly<Partial<Record<string, FailureCode>>> = {
 };
 
 /** Why a payment of any kind ends by this transition; null unless the transition makes it fail or expire. */
-export function failureOf(input: { readonly kind: string; readonly failureCode?: FailureCode }): FailureCode | null {
+export function failureOf(input: {
+  readonly kind: string;
+  readonly failureCode?: FailureCode;
+  readonly isOperatorAway?: boolean;
+}): FailureCode | null {
+  if (input.isOperatorAway === true) return 'operator_unavailable';
   return CODE_OF_TRANSITION[input.kind] ?? input.failureCode ?? null;
 }
 export type Failure = { readonly code: FailureCode; readonly message: string };

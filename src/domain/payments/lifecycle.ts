@@ -15,7 +15,7 @@ import {
   type ReversalSnapshot,
   type ReversalTransitionInput,
 } from './reversal-progress.ts';
-import { isNeverSent, notFoundStep, type SendProgress } from './send-progress.ts';
+import { isNeverSent, notFoundStep, overdueAtMs, type SendProgress } from './send-progress.ts';
 
 type Snapshots = {
   readonly collection: CollectionSnapshot;
@@ -63,7 +63,7 @@ type Lifecycle<Kind extends PaymentKind> = {
 
 /** What payouts and refunds have in common: both send money out. */
 const MONEY_OUT = {
-  overdueAtMs: ({ sendDeadlineAtMs }: SendProgress) => sendDeadlineAtMs,
+  overdueAtMs,
   unsentUntilMs: ({ state, isSendBegun, sendDeadlineAtMs }: PaymentSnapshot<MoneyOutKind>) =>
     state === 'released' && !isSendBegun ? sendDeadlineAtMs : null,
   isNeverSent: (snapshot: PaymentSnapshot<MoneyOutKind>, nowMs: number) =>

@@ -5,7 +5,7 @@ export type MoneyOutState =
 export type MoneyOutTransitionKind =
   | 'released' // it has all the approvals that it needs
   | 'rejected' // by an approver
-  | 'cancelled' // by its maker
+  | 'cancelled' // by its maker, before anybody tried to send it
   | 'approval_expired' // it was not released in time
   | 'outcome_unknown' // the operator is unreachable, or undecided for too long
   | 'declined' // the operator confirms that it will not pay
@@ -14,6 +14,7 @@ export type MoneyOutTransitionKind =
 
 export const MONEY_OUT = {
   queued: { released: 'released', rejected: 'rejected', cancelled: 'cancelled', approval_expired: 'expired' },
+  released: { cancelled: 'cancelled', outcome_unknown: 'reconciling' },
   /** From `released` and `reconciling`, besides the transition of what the operator paid. */
   unpaid: { declined: 'failed', never_sent: 'failed', never_accepted: 'failed' },
   /** The states that money out ends in without being paid. */

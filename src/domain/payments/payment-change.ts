@@ -63,7 +63,7 @@ export function changePayment<Changed extends Payment>(
     after,
     failedBy: state === 'failed' ? (input.kind as FailureCause) : null,
     requiresNotAccepted: input.kind === 'never_accepted',
-    requiresNotSent: input.kind === 'never_sent',
+    requiresNotSent: input.kind === 'never_sent' || input.kind === 'cancelled',
     checkDueAt: checkDueAt(after, clocks),
     queryDue: queryDue(after, input, clocks),
   };

@@ -23,7 +23,7 @@ export const PAYOUT_TRANSITIONS: Readonly<
   Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
 > = {
   queued: MONEY_OUT.queued,
-  released: { outcome_unknown: 'reconciling', paid: 'succeeded', ...MONEY_OUT.unpaid },
+  released: { ...MONEY_OUT.released, paid: 'succeeded', ...MONEY_OUT.unpaid },
   reconciling: { paid: 'succeeded', ...MONEY_OUT.unpaid },
   succeeded: { returned: 'reversed' },
   ...MONEY_OUT.unpaidEnds,

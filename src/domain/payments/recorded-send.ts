@@ -15,10 +15,23 @@ function sendOf({ sendDeadlineAt, sendBegunAt }: Pick<RecordedSend, 'sendDeadlin
   return { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null };
 }
 
+export type SendClocks = Pick<Clocks, 'notFoundSpanMs' | 'payoutOverdueMs'>;
+
+/** When its outcome is overdue: what the operator has is sent no more, so that it is not waited for until the send deadline. */
+export function sentOverdueAt(
+  { sendDeadlineAt, acceptedAt }: Pick<RecordedSend, 'sendDeadlineAt' | 'acceptedAt'>,
+  payoutOverdueMs: number,
+): Date | null {
+  if (sendDeadlineAt === null || acceptedAt === null) return sendDeadlineAt;
+  return new Date(Math.min(sendDeadlineAt.getTime(), acceptedAt.getTime() + payoutOverdueMs));
+}
+
 /** The send as the payment's next step is decided from it. */
-export function sendProgressOf(row: RecordedSend, notFoundSpanMs: number): SendProgress {
+export function sendProgressOf(row: RecordedSend, { notFoundSpanMs, payoutOverdueMs }: SendClocks): SendProgress {
+  const overdueAt = sentOverdueAt(row, payoutOverdueMs);
   return {
     ...sendOf(row),
+    ...(overdueAt && { overdueAtMs: overdueAt.getTime() }),
     isAccepted: row.acceptedAt !== null,
     notFoundCount: row.notFoundCount,
     hasNotFoundEvidence: hasNotFoundEvidence(row, notFoundSpanMs),

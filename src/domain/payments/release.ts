@@ -50,6 +50,20 @@ export function notQueued(payment: MoneyOut): DomainError {
   return stateConflict(text);
 }
 
+/** Whether its maker may cancel it: until somebody tries to send it. */
+export function isCancellable({ state, sendBegunAt }: Pick<MoneyOut, 'state' | 'sendBegunAt'>): boolean {
+  return state === 'queued' || (state === 'released' && sendBegunAt === null);
+}
+
+export function sendBegun(payment: MoneyOut): DomainError {
+  return stateConflict(`This ${nounOf(payment)} is being sent, so it cannot be cancelled any more.`);
+}
+
+export function notReleasedByUs(payment: MoneyOut): DomainError {
+  const text = 'Only the staff of the service can resolve that.';
+  return stateConflict(`This ${nounOf(payment)} was released, and the service did not record that. ${text}`);
+}
+
 function nounOf({ kind }: Pick<MoneyOut, 'kind'>): 'payout' | 'refund' {
   return kind === 'payout' ? 'payout' : 'refund';
 }

@@ -15,7 +15,7 @@ export const REVERSAL_TRANSITIONS: Readonly<
   Record<ReversalState, Readonly<Partial<Record<ReversalTransitionKind, ReversalState>>>>
 > = {
   queued: MONEY_OUT.queued,
-  released: { outcome_unknown: 'reconciling', refunded: 'succeeded', ...MONEY_OUT.unpaid },
+  released: { ...MONEY_OUT.released, refunded: 'succeeded', ...MONEY_OUT.unpaid },
   reconciling: { refunded: 'succeeded', ...MONEY_OUT.unpaid },
   succeeded: {},
   ...MONEY_OUT.unpaidEnds,

@@ -7,6 +7,8 @@ import type { QueriedStatus } from './operator-status.ts';
 export type SendProgress = {
   /** Null: it may not be sent yet. */
   readonly sendDeadlineAtMs: number | null;
+  /** When its outcome is overdue, if the operator has it: earlier than the end of the sends. Absent: then. */
+  readonly overdueAtMs?: number;
   /** Whether any try to send it ever began. */
   readonly isSendBegun: boolean;
   /** Whether the operator has confirmed at least once that it has the payment. */
@@ -26,9 +28,21 @@ export type MoneyOutSnapshot<State> = SendProgress & {
 
 /** What a transition of a payout or refund is recorded from, unless the operator has paid it. */
 export type UnpaidInput =
-  | { readonly kind: 'approval_expired' | 'outcome_unknown' | 'never_sent' }
+  | { readonly kind: 'approval_expired' | 'outcome_unknown' }
+  | NeverSentInput
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
+
+/** Whether it was the operator that took no calls is what the recorder reads, whoever says that nobody tried to send it. */
+export type NeverSentInput = { readonly kind: 'never_sent'; readonly isOperatorAway?: boolean };
+
+/** When the outcome of a payment that is being sent is overdue; null while it may not be sent. */
+export function overdueAtMs({
+  overdueAtMs: atMs,
+  sendDeadlineAtMs,
+}: Pick<SendProgress, 'overdueAtMs' | 'sendDeadlineAtMs'>): number | null {
+  return atMs ?? sendDeadlineAtMs;
+}
 
 export function isBeingSent({ state, sendDeadlineAtMs }: MoneyOutSnapshot<string>): boolean {
   return (state === 'released' || state === 'reconciling') && sendDeadlineAtMs !== null;
@@ -45,7 +59,8 @@ export function nextOfUnpaid(
   if (isProvenNotFound && isNeverAccepted(snapshot, queriedAtMs, notFoundGraceMs)) {
     return { kind: 'never_accepted', queriedAtMs };
   }
-  const isOverdue = snapshot.sendDeadlineAtMs !== null && queriedAtMs >= snapshot.sendDeadlineAtMs;
+  const overdueMs = overdueAtMs(snapshot);
+  const isOverdue = overdueMs !== null && queriedAtMs >= overdueMs;
   const isUnknown = snapshot.state === 'released' && (isOverdue || status.kind === 'paid_otherwise');
   return isUnknown ? { kind: 'outcome_unknown' } : null;
 }

@@ -3,6 +3,7 @@ import type { Clocks } from '../clocks.ts';
 import { QUERY_PRIORITY, type QueryDue } from '../work.ts';
 import type { MoneyOut, Payment } from './payment.ts';
 import type { Collection } from './collection.ts';
+import { sentOverdueAt } from './recorded-send.ts';
 
 export type ScheduleClocks = Pick<
   Clocks,
@@ -12,6 +13,7 @@ export type ScheduleClocks = Pick<
   | 'reconcileForMs'
   | 'notFoundGraceMs'
   | 'notFoundSpanMs'
+  | 'payoutOverdueMs'
 >;
 
 /**
@@ -52,11 +54,13 @@ function collectionDeadlines(
 }
 
 function moneyOutDeadlines(
-  { state, sendDeadlineAt, notFoundSince }: MoneyOut,
-  { notFoundGraceMs, notFoundSpanMs }: ScheduleClocks,
+  payment: MoneyOut,
+  { notFoundGraceMs, notFoundSpanMs, payoutOverdueMs }: ScheduleClocks,
 ): number[] {
-  if (sendDeadlineAt === null) return [];
-  if (state === 'released') return [sendDeadlineAt.getTime()];
+  const { state, sendDeadlineAt, notFoundSince } = payment;
+  const overdueAt = sentOverdueAt(payment, payoutOverdueMs);
+  if (sendDeadlineAt === null || overdueAt === null) return [];
+  if (state === 'released') return [overdueAt.getTime()];
   const provenAt = notFoundSince === null ? [] : [notFoundSince.getTime() + notFoundSpanMs];
   return [sendDeadlineAt.getTime() + notFoundGraceMs, ...provenAt];
 }

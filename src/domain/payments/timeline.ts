@@ -5,6 +5,7 @@ import type { ListedDelivery, RecordedAttempt } from '../webhooks/delivery.ts';
 import type { CollectionState } from './collection.ts';
 import type { DiscrepancyKind } from './discrepancy.ts';
 import type { PostingKind } from './ledger.ts';
+import type { OperatorId } from './operator-catalogue.ts';
 import type { OperatorExchange } from './operator-exchange.ts';
 import type { PayoutState } from './payout.ts';
 import type { ReversalState } from './reversal.ts';
@@ -40,6 +41,12 @@ export type TimelineReversal = {
   readonly requestedBy: KnownPerson;
 };
 
+export type OperatorDelay = {
+  readonly operator: OperatorId;
+  /** Whether anybody tried to send the payment yet: if not, it is sent later, and otherwise asked about. */
+  readonly isSendBegun: boolean;
+};
+
 export type TimelineState = {
   readonly state: CollectionState | PayoutState;
   readonly previousState: CollectionState | PayoutState | null;
@@ -56,6 +63,8 @@ export type TimelineEntry =
   | { readonly kind: 'approval'; readonly at: Date; readonly detail: KnownPerson }
   | { readonly kind: 'operator_exchange'; readonly at: Date; readonly detail: OperatorExchange }
   | { readonly kind: 'operator_callback'; readonly at: Date }
+  /** It waits for its operator, which takes no calls: while that lasts. */
+  | { readonly kind: 'operator_delayed'; readonly at: Date; readonly detail: OperatorDelay }
   | { readonly kind: 'ledger_transfer'; readonly at: Date; readonly detail: TimelineTransfer }
   | { readonly kind: 'delivery'; readonly at: Date; readonly detail: TimelineDelivery }
   | { readonly kind: 'discrepancy'; readonly at: Date; readonly detail: TimelineDiscrepancy }
@@ -64,7 +73,7 @@ export type TimelineEntry =
 // What follows from one change has one time: the act comes first, then the state, the money and the report.
 const ORDER: readonly TimelineEntry['kind'][] = [
   ...(['operator_exchange', 'operator_callback', 'approval', 'state', 'ledger_transfer'] as const),
-  ...(['delivery', 'discrepancy', 'reversal'] as const),
+  ...(['delivery', 'discrepancy', 'reversal', 'operator_delayed'] as const),
 ];
 
 export function inOrder(entries: readonly TimelineEntry[]): TimelineEntry[] {

@@ -1,4 +1,4 @@
-// Ends a queued payout or refund without sending it: an approver rejects it, or its maker cancels it.
+// Ends a payout or refund without sending it: an approver rejects it while it is queued, or its maker cancels it until a send begins.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { asRequested } from '../../db/platform/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
@@ -6,7 +6,7 @@ import { lockMoneyOut, recordDecision } from '../../db/payments/payment.ts';
 import { holdsOneOf, permissionDenied, type ByPerson, type Role } from '../../domain/accounts/member.ts';
 import type { MoneyOut, MoneyOutKind, Payment } from '../../domain/payments/payment.ts';
 import type { Decision } from '../../domain/payments/payment-change.ts';
-import { notQueued } from '../../domain/payments/release.ts';
+import { isCancellable, notQueued, notReleasedByUs, sendBegun } from '../../domain/payments/release.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 type Ending = { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
@@ -18,12 +18,14 @@ export type EndQueuedPayment<Kind extends MoneyOutKind = MoneyOutKind> = ByPerso
 };
 
 /**
- * One transaction ends the payment, and writes the audit entry and, of a payout, the event; it voids the hold of a payout, and the amount
+ * A release does not keep the maker from cancelling: only a send does. Of the two, the row lets one pass, so that money is available again
+ * or sent, and never both. One transaction ends the payment, and writes the audit entry and, of a payout, the event; it voids the hold of a payout, and the amount
  * of a refund counts as available again. Repeating the same decision by the same person changes nothing and returns the same payment.
- * Throws `payout_not_found` or `reversal_not_found`, `permission_denied` and `state_conflict`.
+ * Throws `payout_not_found` or `reversal_not_found`, `permission_denied` and `state_conflict`, and so for a release that this service did
+ * not record: who wrote it may have written that nothing was sent.
  */
 export async function endQueuedPayment<Kind extends MoneyOutKind>(
-  { db, environment, clocks }: PaymentContext,
+  { db, environment, clocks, releases }: PaymentContext,
   input: EndQueuedPayment<Kind>,
 ): Promise<Payment<Kind>> {
   const { kind, id, by, at } = input;
@@ -33,6 +35,10 @@ export async function endQueuedPayment<Kind extends MoneyOutKind>(
     const payment = await lockMoneyOut(tx, kind, merchantId, id);
     checkMayEnd(payment, roles, input);
     if (isRepeat(payment, input)) return payment;
+    if (payment.state === 'released' && input.decision.kind === 'cancel') {
+      if (!isCancellable(payment)) throw sendBegun(payment);
+      if (!releases.isReleaseAttested(payment)) throw notReleasedByUs(payment);
+    }
     const recording = { environment, clocks, at };
     const after = await recordDecision(asRequested(tx, by.requestId), payment, decisionOf(input), recording);
     if (after === null) throw notQueued(payment);

@@ -19,13 +19,15 @@ import {
 } from '../../db/payments/timeline.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import type { Page } from '../../db/platform/page.ts';
+import { findOpenBreaker } from '../../db/work/breakers.ts';
 import { findStatusQueries, type StatusQueries } from '../../db/work/status-queries.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { CheckoutId, MerchantId, UserId } from '../../domain/ids.ts';
+import { productOf } from '../../domain/payments/breaker.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { ListedPage, ListRequest } from '../../domain/payments/payment-list.ts';
-import type { MoneyOut } from '../../domain/payments/payment.ts';
+import { isFinal, type MoneyOut } from '../../domain/payments/payment.ts';
 import type { PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
@@ -187,6 +189,7 @@ export async function getCollectionTimeline(db: Database, merchantId: MerchantId
       ...statesOf(await listRecordedStates(tx, ref), () => null),
       ...reversals.map((reversal) => reversalEntry(reversal, names)),
       ...(await readShared(tx, ref, reversals)),
+      ...(await findDelay(tx, collection)),
     ]);
     const apiKey = collection.apiKeyId && names.key(collection.apiKeyId);
     const checkoutId = (await findCheckoutIds(tx, [collection.id])).get(collection.id) ?? null;
@@ -212,6 +215,7 @@ export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id
         detail: person,
       })),
       ...(await readShared(tx, ref, [])),
+      ...(await findDelay(tx, payout)),
     ]);
     const apiKey = payout.apiKeyId && names.key(payout.apiKeyId);
     const judged = payout.state === 'queued' ? [payout] : [];
@@ -231,6 +235,16 @@ async function readShared(tx: Tx, ref: ListedRef, reversals: readonly RequestedR
     ...(await listDeliveriesOfPayment(tx, ref)),
     ...(await listDiscrepanciesOf(tx, ids)),
   ];
+}
+
+/** What is queued waits for people. */
+async function findDelay(tx: Tx, payment: Collection | Payout): Promise<TimelineEntry[]> {
+  const { operator, state, updatedAt, sendBegunAt } = payment;
+  if (isFinal(state) || state === 'queued') return [];
+  const breaker = await findOpenBreaker(tx, operator, productOf(payment.kind));
+  if (breaker === null) return [];
+  const at = breaker.openedAt > updatedAt ? breaker.openedAt : updatedAt;
+  return [{ kind: 'operator_delayed', at, detail: { operator, isSendBegun: sendBegunAt !== null } }];
 }
 
 // No event reports that a collection was created.

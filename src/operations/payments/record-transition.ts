@@ -4,8 +4,10 @@ import { insertExchange, type NewExchange } from '../../db/payments/operator-exc
 import { getPayment } from '../../db/payments/payment.ts';
 import { recordChange, type ChangeConditions } from '../../db/payments/payment-change.ts';
 import { isSendRepeated } from '../../db/payments/payment-progress.ts';
+import { findWasAway } from '../../db/work/breakers.ts';
 import type { Tx } from '../../db/platform/database.ts';
 import type { Clocks } from '../../domain/clocks.ts';
+import { productOf } from '../../domain/payments/breaker.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { confirmsInput } from '../../domain/payments/collection-progress.ts';
 import type { TransitionInput } from '../../domain/payments/lifecycle.ts';
@@ -73,7 +75,7 @@ export async function recordTransition<Kind extends PaymentKind>(
     const before: Payment = given ?? (await getPayment(db, ref));
     given = null;
     const change = (await isConfirmed(before, input, context))
-      ? changePayment(before, input.transition, input.at, context.clocks)
+      ? changePayment(before, await asRecorded(before, input.transition, context), input.at, context.clocks)
       : null;
     // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
     if (change === null) return isGiven ? 'missed' : before;
@@ -87,6 +89,16 @@ export async function recordTransition<Kind extends PaymentKind>(
   });
   if (exchange !== null) await insertExchange(db, ref, exchange);
   return { payment: payment as Payment<Kind>, isPosted };
+}
+
+/** Whatever the caller says of it, the row of the breaker says whether the operator took calls while the payment waited to be sent. */
+async function asRecorded(before: Payment, input: TransitionInput, { db }: PaymentContext): Promise<TransitionInput> {
+  if (input.kind !== 'never_sent') return input;
+  const { operator, kind, updatedAt } = before;
+  return {
+    kind: input.kind,
+    isOperatorAway: await findWasAway(db, { operator, product: productOf(kind), since: updatedAt }),
+  };
 }
 
 async function isConfirmed(before: Payment, input: RecordTransition, context: PaymentContext): Promise<boolean> {

@@ -1,6 +1,7 @@
 // Airtel Money behind the operator port: signed collections, disbursements with our PIN, and their enquiries.
 import { createOperatorHttpClient, withDeadline, type HttpResult } from '../http-client.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../port.ts';
+import type { TokenStore } from '../token-cache.ts';
 import type { AirtelUse } from './codes.ts';
 import { readNameResponse } from './names.ts';
 import { disbursement, pushPayment, type AirtelMarket, type SignedRequest } from './requests.ts';
@@ -18,6 +19,8 @@ export type AirtelMoneyConfig = {
   /** Limit for a whole call, with what it needs before it and its one repetition. */
   readonly requestTimeoutMs: number;
   readonly connections: number;
+  /** Where all processes keep the access token. */
+  readonly tokens: TokenStore;
 };
 
 const ENQUIRIES: Readonly<Record<AirtelUse, string>> = {
@@ -35,10 +38,10 @@ const NO_REFUNDS: SendOutcome = { kind: 'refused', code: 'operator_rejected', op
 export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
   const { baseUrl, connections, credentials, market, pin, requestTimeoutMs: timeoutMs } = config;
   const http = createOperatorHttpClient({ baseUrl, connections, timeoutMs });
-  const session = openAirtelSession({ http, credentials, market, timeoutMs });
+  const session = openAirtelSession({ http, credentials, market, timeoutMs, tokens: config.tokens });
 
   function call(make: (signal: AbortSignal) => Promise<HttpResult>): Promise<HttpResult> {
-    const late = { kind: 'no_response', reason: `timed out after ${timeoutMs} ms` } as const;
+    const late = { kind: 'no_response', reason: `timed out after ${timeoutMs} ms`, cause: 'no_answer' } as const;
     return withDeadline<HttpResult>(timeoutMs, make, () => late);
   }
 

@@ -11,7 +11,7 @@ const enquired = z.object({
 
 /** Airtel lists no code for a number without a wallet: what is no success is unknown. */
 export function readNameResponse(response: HttpResult): NameOutcome {
-  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const { status, body } = response;
   const parsed = enquired.safeParse(body.kind === 'json' ? body.value : null);
   if (status !== 200 || !parsed.success) return { kind: 'unknown', reason: `http ${status}, no user` };

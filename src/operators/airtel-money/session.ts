@@ -2,7 +2,15 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { withDeadline, type HttpResult, type OperatorHttpClient, type HttpRequest } from '../http-client.ts';
-import { createTokenCache, readTokenResponse, sendWithToken, type FetchedToken } from '../token-cache.ts';
+import {
+  createTokenCache,
+  leaseOf,
+  readTokenResponse,
+  sendWithToken,
+  storeInMemory,
+  type FetchedToken,
+  type TokenStore,
+} from '../token-cache.ts';
 import type { AirtelMarket, SignedRequest } from './requests.ts';
 import { readPublicKey, signatureOf } from './signing.ts';
 
@@ -24,6 +32,7 @@ type SessionConfig = {
   readonly credentials: AirtelCredentials;
   readonly market: AirtelMarket;
   readonly timeoutMs: number;
+  readonly tokens: TokenStore;
 };
 
 /** Airtel names an end for its keys in a form of its own; a key is asked for again after a day, or when it is refused. */
@@ -35,8 +44,10 @@ const keyBody = z.object({
 
 export function openAirtelSession(config: SessionConfig): AirtelSession {
   const { http, market, timeoutMs } = config;
-  const tokens = createTokenCache(() => fetchToken(config));
-  const keys = createTokenCache(() => fetchKey(timeoutMs, call));
+  const leaseMs = leaseOf(timeoutMs);
+  const tokens = createTokenCache(() => fetchToken(config), { store: config.tokens, leaseMs });
+  // A key is public, and the same for whoever asks.
+  const keys = createTokenCache(() => fetchKey(timeoutMs, call), { store: storeInMemory(), leaseMs });
 
   function call({ headers, ...request }: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
     const ofMarket = { 'X-Country': market.country, 'X-Currency': market.currency };
@@ -57,7 +68,7 @@ export function openAirtelSession(config: SessionConfig): AirtelSession {
       let result: HttpResult | null = null;
       for (let tries = 0; tries < 2; tries++) {
         const fetched = await keys.get();
-        if (fetched.kind === 'no_token') return { kind: 'no_response', reason: fetched.reason };
+        if (fetched.kind === 'no_token') return { ...fetched, kind: 'no_response' };
         const key = readPublicKey(fetched.token);
         if (key === null) break;
         result = await callOnce(request, key, signal);
@@ -88,13 +99,19 @@ async function fetchToken({ http, credentials, timeoutMs }: SessionConfig): Prom
 async function fetchKey(timeoutMs: number, call: AirtelSession['call']): Promise<FetchedToken> {
   const request = { method: 'GET', path: '/v1/rsa/encryption-keys', headers: {} } as const;
   const result = await inTime(timeoutMs, (signal) => call(request, signal));
-  if (result.kind === 'no_response') return { kind: 'no_token', reason: `no key: ${result.reason}` };
-  if (result.status !== 200) return { kind: 'no_token', reason: `no key: http ${result.status}` };
+  // Without a key no payment was sent.
+  const noKey = (reason: string) => ({ kind: 'no_token', reason: `no key: ${reason}`, cause: 'busy' }) as const;
+  if (result.kind === 'no_response') return noKey(result.reason);
+  if (result.status !== 200) return noKey(`http ${result.status}`);
   const parsed = keyBody.safeParse(result.body.kind === 'json' ? result.body.value : null);
-  if (!parsed.success) return { kind: 'no_token', reason: 'no key: answer not understood' };
+  if (!parsed.success) return noKey('answer not understood');
   return { kind: 'token', token: parsed.data.data.key, lifeSeconds: KEY_LIFE_SECONDS };
 }
 
 function inTime(timeoutMs: number, act: (signal: AbortSignal) => Promise<HttpResult>): Promise<HttpResult> {
-  return withDeadline<HttpResult>(timeoutMs, act, () => ({ kind: 'no_response', reason: 'timed out' }));
+  return withDeadline<HttpResult>(timeoutMs, act, () => ({
+    kind: 'no_response',
+    reason: 'timed out',
+    cause: 'no_answer',
+  }));
 }

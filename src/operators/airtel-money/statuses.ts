@@ -1,6 +1,7 @@
 // The total mapping from Airtel's HTTP responses to the outcomes of the port.
 import { z } from 'zod';
-import type { HttpResult } from '../http-client.ts';
+import type { Trouble } from '../../domain/payments/breaker.ts';
+import { troubleIn, type HttpResult } from '../http-client.ts';
 import type { Paid, Reported, SendOutcome, StatusOutcome } from '../port.ts';
 import { meaningOf, type AirtelUse, type CodeMeaning } from './codes.ts';
 import { operatorReferenceIn } from './transaction-id.ts';
@@ -77,9 +78,9 @@ export function isSignatureRefused(response: HttpResult, use: AirtelUse): boolea
  * `refused` only for a listed refusal of this payment. In all other cases it may or may not have it.
  */
 export function readSendResponse(response: HttpResult, use: AirtelUse): SendOutcome {
-  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const verdict = verdictOf(response, use);
-  const unknown = { kind: 'unknown', reason: reasonOf(response, verdict) } as const;
+  const unknown = unanswered(response, verdict);
   // These refuse our token or our rights: no payment would be accepted.
   if (response.status === 401 || response.status === 403) return { ...unknown, cause: 'account' };
   const isAnswer = response.status === 200 || (response.status >= 400 && response.status < 500);
@@ -107,10 +108,12 @@ export function readSendResponse(response: HttpResult, use: AirtelUse): SendOutc
  * that Airtel has it. It need not say how much was paid.
  */
 export function readStatusResponse(response: HttpResult, operatorReference: string, use: AirtelUse): StatusOutcome {
-  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const verdict = verdictOf(response, use);
-  const unknown = { kind: 'unknown', reason: reasonOf(response, verdict) } as const;
+  const unknown = unanswered(response, verdict);
+  if (response.status === 401 || response.status === 403) return { ...unknown, cause: 'account' };
   if (verdict?.isSuccess === false) {
+    if (verdict.meaning?.kind === 'account') return { ...unknown, cause: 'account' };
     const isAnswer = [200, 400, 404].includes(response.status);
     return isAnswer && verdict.meaning?.kind === 'not_found' ? { kind: 'not_found' } : unknown;
   }
@@ -183,7 +186,11 @@ function readReceipt({ airtel_money_id: id }: Transaction): string | null {
   return receipt.success && /^[\w.-]{1,64}$/.test(receipt.data) ? receipt.data : null;
 }
 
-function reasonOf({ status }: HttpResponse, verdict: Verdict | null): string {
+type Unanswered = { readonly kind: 'unknown'; readonly reason: string; readonly cause?: Trouble };
+
+// Airtel answers 500 in an outage, and nobody knows whether it did something before.
+function unanswered({ status }: HttpResponse, verdict: Verdict | null): Unanswered {
   const code = verdict?.code ?? null;
-  return code === null ? `http ${status}` : `http ${status} ${code}`;
+  const reason = code === null ? `http ${status}` : `http ${status} ${code}`;
+  return { kind: 'unknown', reason, ...(status === 500 ? { cause: 'no_answer' } : troubleIn(status)) };
 }

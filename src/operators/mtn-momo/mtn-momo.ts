@@ -5,6 +5,7 @@ import { readSendResponse, readStatusResponse } from './statuses.ts';
 import { openMtnProduct, type MtnCredentials, type MtnProduct } from './product.ts';
 import { refund, requestToPay, transfer } from './requests.ts';
 import type { Operator, StatusOutcome } from '../port.ts';
+import type { TokenStore } from '../token-cache.ts';
 import type { MtnUse } from './codes.ts';
 
 export type MtnMomoConfig = {
@@ -18,6 +19,8 @@ export type MtnMomoConfig = {
   /** Limit for a whole call, with its token request and its one repetition. */
   readonly requestTimeoutMs: number;
   readonly connections: number;
+  /** Of each product, as all processes share them. */
+  readonly tokens: Readonly<Record<'collection' | 'disbursement', TokenStore>>;
 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -27,14 +30,24 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
   const { baseUrl, callbackUrl, targetEnvironment, connections, requestTimeoutMs: timeoutMs } = config;
   const http = createOperatorHttpClient({ baseUrl, connections, timeoutMs });
   const opened = { http, targetEnvironment, timeoutMs };
-  const collection = openMtnProduct({ ...opened, product: 'collection', credentials: config.collection });
-  const disbursement = openMtnProduct({ ...opened, product: 'disbursement', credentials: config.disbursement });
+  const collection = openMtnProduct({
+    ...opened,
+    product: 'collection',
+    credentials: config.collection,
+    tokens: config.tokens.collection,
+  });
+  const disbursement = openMtnProduct({
+    ...opened,
+    product: 'disbursement',
+    credentials: config.disbursement,
+    tokens: config.tokens.disbursement,
+  });
 
   function call(product: MtnProduct, request: HttpRequest): Promise<HttpResult> {
     return withDeadline<HttpResult>(
       timeoutMs,
       (signal) => product.call(request, signal),
-      () => ({ kind: 'no_response', reason: `timed out after ${timeoutMs} ms` }),
+      () => ({ kind: 'no_response', reason: `timed out after ${timeoutMs} ms`, cause: 'no_answer' }),
     );
   }
 

@@ -14,7 +14,7 @@ const userInfo = z.object({
 
 /** `unnamed` only where MTN says that it has no such account holder, or none of its names. Anything else is unknown. */
 export function readNameResponse(response: HttpResult): NameOutcome {
-  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const { status, body } = response;
   if (body.kind !== 'json') return { kind: 'unknown', reason: `http ${status} without JSON` };
   if (status === 404 && readErrorCode(body.value) === 'RESOURCE_NOT_FOUND') return { kind: 'unnamed' };

@@ -1,6 +1,13 @@
 // One product of MTN's API (collections or disbursements): its own credentials and token, and calls that carry them.
 import { withDeadline, type HttpResult, type OperatorHttpClient, type HttpRequest } from '../http-client.ts';
-import { createTokenCache, readTokenResponse, sendWithToken, type FetchedToken } from '../token-cache.ts';
+import {
+  createTokenCache,
+  leaseOf,
+  readTokenResponse,
+  sendWithToken,
+  type FetchedToken,
+  type TokenStore,
+} from '../token-cache.ts';
 
 /** The first part of every path. Each product has its own subscription, API user, key and token. */
 type MtnProductName = 'collection' | 'disbursement';
@@ -22,11 +29,15 @@ type ProductConfig = {
   readonly credentials: MtnCredentials;
   readonly targetEnvironment: string;
   readonly timeoutMs: number;
+  readonly tokens: TokenStore;
 };
 
 export function openMtnProduct(config: ProductConfig): MtnProduct {
-  const { http, product, credentials, targetEnvironment } = config;
-  const tokens = createTokenCache(() => fetchToken(config));
+  const { http, product, credentials, targetEnvironment, timeoutMs } = config;
+  const tokens = createTokenCache(() => fetchToken(config), {
+    store: config.tokens,
+    leaseMs: leaseOf(timeoutMs),
+  });
 
   function withToken({ headers, path, ...request }: HttpRequest, token: string): HttpRequest {
     return {
@@ -57,7 +68,7 @@ async function fetchToken({ http, product, credentials, timeoutMs }: ProductConf
   const result = await withDeadline<HttpResult>(
     timeoutMs,
     (signal) => http.send(request, signal),
-    () => ({ kind: 'no_response', reason: 'timed out' }),
+    () => ({ kind: 'no_response', reason: 'timed out', cause: 'no_answer' }),
   );
   return readTokenResponse(result);
 }

@@ -1,6 +1,7 @@
 // The total mapping from MTN's HTTP responses to the outcomes of the port.
 import { z } from 'zod';
-import type { HttpResult } from '../http-client.ts';
+import type { Trouble } from '../../domain/payments/breaker.ts';
+import { troubleIn, type HttpResult } from '../http-client.ts';
 import { normaliseReason, readErrorCode, refusedBy, RETURNED_CODE, type MtnUse } from './codes.ts';
 import type { Reported, SendOutcome, StatusOutcome } from '../port.ts';
 
@@ -34,7 +35,7 @@ const paidBody = z.object({ amount: numeral.pipe(z.string().regex(/^\d{1,16}(\.\
  * for a definite refusal of this payment by MTN itself. In all other cases MTN may or may not have accepted the request.
  */
 export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome {
-  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const code = response.body.kind === 'json' ? readErrorCode(response.body.value) : null;
   switch (response.status) {
     case 202:
@@ -61,11 +62,14 @@ export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome
 // have been accepted.
 function readRefusal(response: HttpResponse, code: string | null, use: MtnUse): SendOutcome {
   const refused = code === null ? 'none' : refusedBy(code, use);
-  // These refuse our token, our address or our rights: no payment would be accepted.
-  const isOurs = refused === 'account' || response.status === 401 || (response.status === 403 && refused === 'none');
-  if (isOurs) return { ...unknown(response, code), cause: 'account' };
+  if (refusesUs(response, refused)) return { ...unknown(response, code), cause: 'account' };
   const reason = refused === 'payment' ? normaliseReason(code, use) : null;
   return reason === null ? unknown(response, code) : { kind: 'refused', ...reason };
+}
+
+// These refuse our token, our address or our rights: no payment would be accepted.
+function refusesUs({ status }: HttpResponse, refused: ReturnType<typeof refusedBy>): boolean {
+  return refused === 'account' || status === 401 || (status === 403 && refused === 'none');
 }
 
 /**
@@ -73,14 +77,15 @@ function readRefusal(response: HttpResponse, code: string | null, use: MtnUse): 
  * payment says that MTN has it, so it never becomes `unknown`.
  */
 export function readStatusResponse(response: HttpResult, operatorReference: string, use: MtnUse): StatusOutcome {
-  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const { body } = response;
-  if (response.status === 404) {
+  if (response.status !== 200) {
     const code = body.kind === 'json' ? readErrorCode(body.value) : null;
     // Only the API's own code counts: any proxy responds 404 to an unknown path.
-    return code === 'RESOURCE_NOT_FOUND' ? { kind: 'not_found' } : unknown(response, code);
+    if (response.status === 404 && code === 'RESOURCE_NOT_FOUND') return { kind: 'not_found' };
+    const isOurs = refusesUs(response, code === null ? 'none' : refusedBy(code, use));
+    return isOurs ? { ...unknown(response, code), cause: 'account' } : unknown(response, code);
   }
-  if (response.status !== 200) return unknown(response, body.kind === 'json' ? readErrorCode(body.value) : null);
   const parsed = statusBody.safeParse(body.kind === 'json' ? body.value : null);
   if (!parsed.success) return { kind: 'unknown', reason: 'status not understood' };
   if (parsed.data.externalId.toLowerCase() !== operatorReference.toLowerCase()) {
@@ -142,6 +147,7 @@ function readReceipt({ financialTransactionId }: StatusBody): string | null {
   return receipt.success && /^[\w.-]{1,64}$/.test(receipt.data) ? receipt.data : null;
 }
 
-function unknown(response: HttpResponse, code: string | null): { kind: 'unknown'; reason: string } {
-  return { kind: 'unknown', reason: code === null ? `http ${response.status}` : `http ${response.status} ${code}` };
+function unknown({ status }: HttpResponse, code: string | null): { kind: 'unknown'; reason: string; cause?: Trouble } {
+  const reason = code === null ? `http ${status}` : `http ${status} ${code}`;
+  return { kind: 'unknown', reason, ...troubleIn(status) };
 }

@@ -1,5 +1,6 @@
 // The metrics that are read from the database: the same in every process, whatever its roles.
 import { DISCREPANCY_KINDS } from '../../domain/payments/discrepancy.ts';
+import { PRODUCTS } from '../../domain/payments/breaker.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import { COLLECTION_STATES } from '../../domain/payments/collection.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment.ts';
@@ -182,6 +183,19 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
       ({ oldestMs }) => oldestMs / 1000,
     ],
   ]),
+  {
+    name: 'malipo_breaker_open',
+    type: 'gauge',
+    help: '1 while nobody calls this product of the operator but one call after each pause: the breaker is open or half-open',
+    labels: { operator: OPERATOR_IDS, product: PRODUCTS },
+    read: ({ breakers }) =>
+      OPERATOR_IDS.flatMap((operator) =>
+        PRODUCTS.map((product) => ({
+          labels: { operator, product },
+          value: breakers.some((open) => open.operator === operator && open.product === product) ? 1 : 0,
+        })),
+      ),
+  },
   counter(
     'malipo_workflows_replaced_total',
     'Runs that could not progress and were replaced, by all servers',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createCollectionSchema } from '../../../src/api/schemas/payments/collection.ts';
 import { toPaymentRequest } from '../../../src/api/schemas/payments/payout.ts';
+import { openBreaker, openBreakerByStaff } from '../../../src/db/work/breakers.ts';
 import { requestFingerprint } from '../../../src/security/request-fingerprint.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { fund } from '../../support/payouts.ts';
@@ -92,11 +93,12 @@ describe('the operators', () => {
   it('are listed for every person with where this deployment reaches them, and for no key', async () => {
     const viewer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     const { json } = await viewer.call('GET', '/v1/console/operators');
-    const [operator, ...others] = json['data'] as { id: string; name: string; markets: object[] }[];
+    const [operator, ...others] = json['data'] as { id: string; name: string; markets: object[]; services: object[] }[];
     assert.deepEqual([operator?.id, operator?.name], ['mtn-momo', 'MTN MoMo']);
-    assert.deepEqual(others, [
-      { id: 'airtel-money', name: 'Airtel Money', markets: [{ country: 'UG', currency: 'UGX' }] },
-    ]);
+    assert.deepEqual(
+      others.map(({ id, name, markets }) => [id, name, markets.length]),
+      [['airtel-money', 'Airtel Money', 1]],
+    );
     assert.equal(operator?.markets.length, 7);
     const amounts = { min_amount: 100, max_amount: 5_000_000, amount_step: 1 };
     assert.deepEqual(operator.markets[0], {
@@ -104,7 +106,29 @@ describe('the operators', () => {
       approvals_ussd: '*165#',
       prompt_help: 'No request there? Dial *165# and look for approvals that wait for you.',
     });
+    assert.deepEqual(operator.services, [
+      { service: 'collections', availability: 'open', since: null },
+      { service: 'money_out', availability: 'open', since: null },
+    ]);
     const { key } = testEnv.merchant;
     assert.equal((await call(testEnv.baseUrl, 'GET', '/v1/console/operators', { key })).status, 401);
+  });
+
+  it('are delayed while one takes no calls, and closed while the staff let nobody call it, each since when', async () => {
+    const viewer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
+    const opening = { cause: 'busy', reason: 'http 503', pauseMs: 60_000 } as const;
+    await openBreaker(testEnv.db, 'mtn-momo', 'collection', opening);
+    await openBreakerByStaff(testEnv.db, 'mtn-momo', 'disbursement', 'maintenance');
+    const { json, text } = await viewer.call('GET', '/v1/console/operators');
+    const [operator] = json['data'] as { services: { service: string; availability: string; since: string }[] }[];
+    assert.deepEqual(
+      operator?.services.map(({ service, availability }) => [service, availability]),
+      [
+        ['collections', 'delayed'],
+        ['money_out', 'closed'],
+      ],
+    );
+    assert.ok(operator.services.every(({ since }) => Math.abs(Date.now() - Date.parse(since)) < 60_000));
+    assert.doesNotMatch(text, /503|maintenance/, 'why is for the staff');
   });
 });

@@ -6,7 +6,9 @@ import { COLLECTION_STATES } from '../../../src/domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { startBackoffMs } from '../../../src/domain/work.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
-import { makeCollection, makeMerchant } from '../rows.ts';
+import { closeBreakerByStaff, openBreaker } from '../../../src/db/work/breakers.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { makeCollection, makeMerchant, tamper } from '../rows.ts';
 import { useDatabasePerCase, useMerchantPerCase } from '../use-database.ts';
 import { setWork } from '../work-rows.ts';
 import { makePayout, makeShop, queue } from './payout-rows.ts';
@@ -85,6 +87,19 @@ describe('the backlog', () => {
   it('is not late with what can no longer be done in time', async () => {
     await makeOld(ago(1));
     assert.deepEqual(await measure(), [{ merchantId: merchant.id, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
+  });
+
+  it('is not late with what waits for an operator that is away, and not before it had its time again after that', async () => {
+    await makeOld();
+    const opening = { cause: 'busy', reason: 'http 503', pauseMs: MINUTE } as const;
+    await openBreaker(db, 'mtn-momo', 'disbursement', opening);
+    assert.deepEqual(valuesOf(await measure(), 'lateCount'), [1], 'the other product');
+    await openBreaker(db, 'mtn-momo', 'collection', opening);
+    assert.deepEqual(await measure(), [{ merchantId: merchant.id, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
+    await closeBreakerByStaff(db, 'mtn-momo', 'collection');
+    assert.deepEqual(valuesOf(await measure(), 'lateCount'), [0]);
+    await tamper(db, `UPDATE breakers SET changed_at = now() - interval '90 s'`);
+    assert.deepEqual(valuesOf(await measure(), 'lateCount'), [1]);
   });
 
   it('is not late with work whose own workflow fails, and does not have quarantined work in it', async () => {

@@ -11,6 +11,7 @@ import { getPayout } from '../../../src/db/payments/payout.ts';
 import { getReversal } from '../../../src/db/payments/reversal.ts';
 import { claimQueries, findRechecked, finishQueries } from '../../../src/db/work/status-queries.ts';
 import { nextRecheck } from '../../../src/domain/payments/late-checks.ts';
+import { PAYMENT_KINDS } from '../../../src/domain/payments/payment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { makeCollection, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { findWork } from '../work-rows.ts';
@@ -101,7 +102,12 @@ for (const kind of ['payout', 'reversal'] as const) {
       for (let due = await recheckDueAt(); due !== null; due = await recheckDueAt()) {
         ages.push(due.getTime() - failedAtMs);
         await tamper(db, `UPDATE work SET due_at = now() WHERE id = $1`, [ref.id]);
-        const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, leaseMs: 60_000, gapMs: 0 });
+        const claimed = await claimQueries(db, 'mtn-momo', {
+          limit: 100,
+          kinds: PAYMENT_KINDS,
+          leaseMs: 60_000,
+          gapMs: 0,
+        });
         const query = claimed.find(({ id }) => id === ref.id);
         const rechecked = await findRechecked(db, ref.id);
         assert.ok(query && rechecked);

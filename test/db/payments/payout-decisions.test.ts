@@ -54,7 +54,7 @@ describe('a decision on a payout', () => {
     const { attestation = null } = payout.approvals[0] ?? {};
     assert.deepEqual(payout.approvals, [{ userId: shop.approver.userId, approvedAt: at, attestation }]);
     assert.ok(attestation !== null && payout.releaseAttestation !== null);
-    assert.equal(payout.sendDeadlineAt?.getTime(), at.getTime() + 300_000);
+    assert.equal(payout.sendDeadlineAt?.getTime(), at.getTime() + 86_400_000);
     assert.ok(isReleasedByOthers(payout));
     assert.deepEqual(await balance(), [99_000n, 1000n]);
     const done = { user_id: shop.approver.userId, outcome: 'done' };

@@ -229,6 +229,13 @@ const DECISION_CASES: readonly RuleCase[] = [
     'payments_cancelled_by_maker',
     ({ payouts, approverId }) => [move(payouts.queued, 'cancelled', `decided_by = '${approverId}'`)],
   ),
+  ruleCase('a cancellation of a payout that somebody tried to send', 'payments_cancelled_unsent', ({ payouts }) => [
+    update('payments', payouts.released, "send_begun_at = send_deadline_at - interval '1 s'"),
+    move(payouts.released, 'cancelled', 'decided_by = created_by'),
+  ]),
+  ruleCase('a cancellation that takes back that a payout was released', 'payments_send_deadline', ({ payouts }) => [
+    move(payouts.released, 'cancelled', 'decided_by = created_by, send_deadline_at = NULL'),
+  ]),
   ruleCase(
     'a decision by a person who is not a member',
     'payments_merchant_id_decided_by_fkey',

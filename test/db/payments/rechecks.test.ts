@@ -5,7 +5,7 @@ import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { nextRecheck, type RecheckFinding } from '../../../src/domain/payments/late-checks.ts';
-import type { PaymentKind } from '../../../src/domain/payments/payment.ts';
+import { PAYMENT_KINDS, type PaymentKind } from '../../../src/domain/payments/payment.ts';
 import { QUERY_PRIORITY } from '../../../src/domain/work.ts';
 import { basisOf } from '../../../src/domain/payments/operator-status.ts';
 import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
@@ -25,7 +25,9 @@ describe('the recheck of a final payment', () => {
 
   /** The queries of final payments of this kind that are due. */
   const claim = async (kind: PaymentKind = 'collection', { limit = 100, leaseMs = MINUTE } = {}) =>
-    (await claimQueries(db, 'mtn-momo', { limit, leaseMs, gapMs: 0 })).filter((query) => query.kind === kind);
+    (await claimQueries(db, 'mtn-momo', { limit, kinds: PAYMENT_KINDS, leaseMs, gapMs: 0 })).filter(
+      (query) => query.kind === kind,
+    );
   /** Ends the rechecks, with what they found. */
   const finish = async (claimed: readonly ClaimedQuery[], finding: RecheckFinding = 'nothing_new') => {
     const finished = claimed.map(async (query) => {
@@ -87,7 +89,7 @@ describe('the recheck of a final payment', () => {
     await recordReversal(db, reversal, { kind: 'refunded' });
     await age(61 * MINUTE, 'payout');
     await age(61 * MINUTE, 'reversal');
-    const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, leaseMs: MINUTE, gapMs: 0 });
+    const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, kinds: PAYMENT_KINDS, leaseMs: MINUTE, gapMs: 0 });
     assert.deepEqual(idsOf(claimed).sort(), [payout.id, reversal.id]);
   });
 

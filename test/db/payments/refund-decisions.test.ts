@@ -36,7 +36,7 @@ describe('a decision on a refund', () => {
     assert.ok(released.kind === 'accepted');
     const [reversal] = released.payments;
     assert.deepEqual(reversal, await getReversal(db, shop.merchantId, id));
-    assert.deepEqual([reversal.state, reversal.sendDeadlineAt?.getTime()], ['released', at.getTime() + 300_000]);
+    assert.deepEqual([reversal.state, reversal.sendDeadlineAt?.getTime()], ['released', at.getTime() + 86_400_000]);
     assert.deepEqual(columnsOf(reversal.approvals, 'userId', 'approvedAt'), [[shop.approver.userId, at]]);
     assert.equal(await countRows(db, `audit_entries WHERE subject_id = $1 AND action = 'reversal.released'`, [id]), 1);
   });

@@ -81,6 +81,12 @@ function casesOf({ noun, idOf }: Sent): RuleCase[] {
     refuses(
       'a failure as never sent with another code',
       NO_CAUSE,
+      `${FAILS}, failure_code = 'unknown', failed_by = 'never_sent'`,
+    ),
+    refuses(
+      'a failure as never sent, for the outage of the operator, of what somebody tried to send',
+      'payments_never_sent',
+      SENT_BEFORE,
       `${FAILS}, failure_code = 'operator_unavailable', failed_by = 'never_sent'`,
     ),
     refuses('a failure as never accepted without evidence', NO_CAUSE, SENT_BEFORE, `${FAILS}, ${BY_EVIDENCE}`),

@@ -7,9 +7,10 @@ import { beginQuery } from '../../../src/db/payments/payment-progress.ts';
 import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import { claimQueries, finishQueries } from '../../../src/db/work/status-queries.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
+import { PAYMENT_KINDS } from '../../../src/domain/payments/payment.ts';
 import type { StatusOutcome } from '../../../src/operators/port.ts';
 import { testLog } from '../../support/engines.ts';
-import { ALL_GRANTED, queryWhatIsDue, workerDeps } from '../../support/payment-activities.ts';
+import { ALL_PERMITTED, queryWhatIsDue, workerDeps } from '../../support/payment-activities.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { makeCollection, makeMerchant, oneRow, tamper, TEST_CLOCKS } from '../rows.ts';
@@ -17,7 +18,7 @@ import { useDatabasePerCase } from '../use-database.ts';
 import { findWork } from '../work-rows.ts';
 
 const MINUTE = 60_000;
-const CLAIM = { limit: 100, leaseMs: MINUTE, gapMs: 0 };
+const CLAIM = { limit: 100, kinds: PAYMENT_KINDS, leaseMs: MINUTE, gapMs: 0 };
 const PENDING: StatusOutcome = { kind: 'pending' };
 
 describe('the queue of status queries', () => {
@@ -46,7 +47,7 @@ describe('the queue of status queries', () => {
       ...given,
     });
   const start = (given: object = {}) => {
-    const all = { queues: db, grants: ALL_GRANTED, maxInFlight: () => 10, ...deps(given) };
+    const all = { queues: db, calls: ALL_PERMITTED, maxInFlight: () => 10, ...deps(given) };
     return startStatusQueue(all as unknown as Parameters<typeof startStatusQueue>[0]);
   };
   const prompted = (of = merchantId) => makeCollection(db, of, 'prompted');
@@ -119,6 +120,28 @@ describe('the queue of status queries', () => {
     await queryWhatIsDue(db, deps());
     assert.equal(await stateOf(id), 'reconciling');
     assert.equal((await findWork(db, id))?.isStarted, false);
+  });
+
+  it('puts off what is due while the operator is away: nothing counts as asked, and nobody is told', async () => {
+    const { id } = await prompted();
+    await makeDue();
+    const before = await findWork(db, id);
+    const held = [{ kinds: ['collection'], waitMs: 10 * MINUTE }];
+    await start({ calls: { permitQueries: () => Promise.resolve({ groups: [], held }) } }).stop();
+    const row = await queriesOf(id);
+    assert.deepEqual([asked, row.queries, row.queried_at, row.claimed_until], [[], 0, null, null]);
+    assert.ok(row.due_at.getTime() > Date.now() + 9 * MINUTE);
+    assert.deepEqual(await findWork(db, id), before);
+    assert.equal(await stateOf(id), 'prompted');
+  });
+
+  it('shows a payment at its deadline as reconciling while the operator is away, and counts nothing against it', async () => {
+    const { id } = await prompted();
+    await tamper(db, 'UPDATE payments SET prompt_expires_at = now() WHERE id = $1', [id]);
+    await tamper(db, `UPDATE work SET due_at = now(), priority = 0 WHERE id = $1 AND task = 'status_query'`, [id]);
+    const held = [{ kinds: ['collection'], waitMs: 10 * MINUTE }];
+    await start({ calls: { permitQueries: () => Promise.resolve({ groups: [], held }) } }).stop();
+    assert.deepEqual([asked, await stateOf(id)], [[], 'reconciling']);
   });
 
   it('asks once about each payment when several processes claim at once', async () => {

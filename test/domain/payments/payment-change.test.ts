@@ -23,6 +23,7 @@ const CLOCKS = {
   reconcileForMs: 86_400_000,
   notFoundGraceMs: 500,
   notFoundSpanMs: 3_600_000,
+  payoutOverdueMs: 200,
 };
 const NOW = new Date(AT.getTime() + 60_000);
 const inMs = (ms: number) => new Date(NOW.getTime() + ms);
@@ -110,7 +111,7 @@ function itFollowsTheTable<Kind extends PaymentKind>(
           after: { ...before, failureCode: null, ...versioned(before), state: to, updatedAt: NOW, ...written },
           failedBy: to === 'failed' ? input.kind : null,
           requiresNotAccepted: input.kind === 'never_accepted',
-          requiresNotSent: input.kind === 'never_sent',
+          requiresNotSent: input.kind === 'never_sent' || input.kind === 'cancelled',
           checkDueAt: checkMs === null ? null : inMs(checkMs),
           queryDue: query && { dueAt: inMs(query.ms), priority: query.priority },
         });

@@ -36,6 +36,7 @@ const EXPECTED: Readonly<Record<string, PayoutState>> = {
   'queued rejected': 'rejected',
   'queued cancelled': 'cancelled',
   'queued approval_expired': 'expired',
+  'released cancelled': 'cancelled',
   'released outcome_unknown': 'reconciling',
   'released paid': 'succeeded',
   'released declined': 'failed',

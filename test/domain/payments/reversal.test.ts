@@ -62,6 +62,7 @@ const EXPECTED: Readonly<Record<string, ReversalState>> = {
   'queued rejected': 'rejected',
   'queued cancelled': 'cancelled',
   'queued approval_expired': 'expired',
+  'released cancelled': 'cancelled',
   'released outcome_unknown': 'reconciling',
   'released refunded': 'succeeded',
   'released declined': 'failed',

@@ -14,6 +14,7 @@ const CLOCKS = {
   reconcileForMs: 86_400_000,
   notFoundGraceMs: 10_000,
   notFoundSpanMs: 7_200_000,
+  payoutOverdueMs: 4000,
 };
 const inMs = (ms: number) => new Date(AT.getTime() + ms);
 
@@ -66,6 +67,14 @@ describe('the next status query of a payment', () => {
       assert.deepEqual(dueAfter(make({ ...sent, state: 'reconciling' }), 0, 10_000), [10_000, 'deadline']);
       const unknown = make({ ...sent, state: 'reconciling', notFoundSince: inMs(0) });
       assert.deepEqual(dueAfter(unknown, 5, 7_000_000), [200_000, 'deadline']);
+    }
+  });
+
+  it('comes soon after the operator took a payout or refund, which is overdue then, however long it might have been sent', () => {
+    for (const make of [payoutWith, reversalWith]) {
+      const accepted = { state: 'released', sendBegunAt: AT, acceptedAt: inMs(1000) } as const;
+      assert.deepEqual(dueAfter(make({ ...accepted, sendDeadlineAt: inMs(86_400_000) }), 0), [5000, 'deadline']);
+      assert.deepEqual(dueAfter(make({ ...accepted, sendDeadlineAt: inMs(3000) }), 0), [3000, 'deadline']);
     }
   });
 

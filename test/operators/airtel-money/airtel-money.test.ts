@@ -1,5 +1,6 @@
 // The conformance suite with the Airtel Money adapter, against the sandbox operator over real HTTP.
 import { airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts';
+import { ownTokens } from '../../support/own-tokens.ts';
 import { createAirtelMoney } from '../../../src/operators/airtel-money/airtel-money.ts';
 import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
 import {
@@ -36,6 +37,7 @@ async function startHarness(): Promise<AdapterHarness> {
     market: airtelMarket('UG'),
     requestTimeoutMs: 3000,
     connections: 4,
+    tokens: ownTokens(),
   });
   return {
     operator,

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts';
+import { ownTokens } from '../../support/own-tokens.ts';
 import { createAirtelMoney } from '../../../src/operators/airtel-money/airtel-money.ts';
 import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
 import { AIRTEL, countsOf, startTestSandbox, wireClient } from '../../sandbox/sandbox-harness.ts';
@@ -30,6 +31,7 @@ describe('the Airtel adapter', () => {
       market: airtelMarket('UG'),
       requestTimeoutMs: 20_000,
       connections: 2,
+      tokens: ownTokens(),
     });
     const payout = {
       operatorReference: randomUUID(),

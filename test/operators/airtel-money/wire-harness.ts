@@ -4,6 +4,7 @@ import { airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts
 import { createAirtelMoney, type AirtelMoneyConfig } from '../../../src/operators/airtel-money/airtel-money.ts';
 import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
+import { ownTokens } from '../../support/own-tokens.ts';
 import { json, startStubOperator, type Received, type Reply, type StubOperator } from '../stub-operator.ts';
 
 export const REFERENCE = 'a3bb189e-8bf9-4c2a-9f00-0123456789ab';
@@ -47,6 +48,7 @@ export function useAirtelWire(): AirtelWire {
         market: airtelMarket('UG'),
         requestTimeoutMs: AMPLE_MS,
         connections: 4,
+        tokens: ownTokens(),
         ...changes,
       }),
     reply(reply) {

@@ -5,11 +5,13 @@ import type { PromptRequest, SendOutcome, StatusOutcome } from '../../../src/ope
 import { halfBody, inTurn, json, raw, startStubOperator, type Reply } from '../stub-operator.ts';
 import {
   assertFirstSend,
+  busy,
   cut,
   endless,
   PAID,
   REFERENCE,
   FAILED_UNLISTED,
+  noAnswer,
   ofAccount,
   refused,
   SEND_CASES,
@@ -102,7 +104,7 @@ describe("the MTN adapter's collections", () => {
       await nobody.stop();
       const alone = wire.open({ baseUrl: nobody.url });
       const outcome = await alone.getCollectionStatus(REFERENCE);
-      assert.deepEqual(outcome, unknown('no token: connection failed: ECONNREFUSED'));
+      assert.deepEqual(outcome, busy('no token: connection failed: ECONNREFUSED'));
       await alone.close();
     });
   });
@@ -205,16 +207,20 @@ describe("the MTN adapter's collections", () => {
       ['404 of the gateway', json(404, { statusCode: 404, message: 'Resource not found' }), unknown('http 404')],
       ['200 with a page', raw(200, '<html>Welcome</html>'), unknown('status not understood')],
       ['200 with nothing', raw(200, ''), unknown('status not understood')],
-      ['200 with half a body', halfBody(200, JSON.stringify(PAID)), unknown('connection failed: UND_ERR_SOCKET')],
+      ['200 with half a body', halfBody(200, JSON.stringify(PAID)), noAnswer('connection failed: UND_ERR_SOCKET')],
       ['200 with half of the JSON', raw(200, JSON.stringify(PAID).slice(0, -9)), unknown('status not understood')],
       [
         '200 with 65 KiB',
         json(200, { ...PAID, filler: 'x'.repeat(65 * 1024) }),
-        unknown('connection failed: UND_ERR_RES_EXCEEDED_MAX_SIZE'),
+        noAnswer('connection failed: UND_ERR_RES_EXCEEDED_MAX_SIZE'),
       ],
-      ['500 INVALID_CURRENCY', errorOf(500, 'INVALID_CURRENCY'), unknown('http 500 INVALID_CURRENCY')],
+      ['500 INVALID_CURRENCY', errorOf(500, 'INVALID_CURRENCY'), ofAccount('http 500 INVALID_CURRENCY')],
       ['400', raw(400, ''), unknown('http 400')],
-      ['a body that never ends', endless, unknown(`timed out after ${TIMEOUT_MS} ms`)],
+      ['401', raw(401, ''), ofAccount('http 401')],
+      ["403 with a firewall's page", raw(403, '<html>Request Rejected</html>'), ofAccount('http 403')],
+      ['429', raw(429, ''), busy('http 429')],
+      ['503', errorOf(503, 'SERVICE_UNAVAILABLE'), busy('http 503 SERVICE_UNAVAILABLE')],
+      ['a body that never ends', endless, noAnswer(`timed out after ${TIMEOUT_MS} ms`)],
     ];
     itMaps(wire, cases, getStatus);
   });
@@ -262,18 +268,21 @@ describe("the MTN adapter's collections", () => {
       assert.equal(wire.stub.calls().length, 2);
     });
 
-    const bad: [string, Reply, string][] = [
-      ['is refused', raw(401, ''), 'no token: http 401'],
-      ['has no text', json(200, { expires_in: 3600 }), 'no token: answer not understood'],
-      ['has no expiry', json(200, { access_token: 'x' }), 'no token: answer not understood'],
-      ['would break a header', json(200, { access_token: 'a\r\nb', expires_in: 1 }), 'no token: answer not understood'],
-      ['is a web page', raw(200, '<html>'), 'no token: answer not understood'],
-      ['is cut off', cut, 'no token: connection failed: UND_ERR_SOCKET'],
+    const notUnderstood = busy('no token: answer not understood');
+    const bad: [string, Reply, SendOutcome][] = [
+      ['is refused', raw(401, ''), ofAccount('no token: http 401')],
+      ['is throttled', raw(429, ''), busy('no token: http 429')],
+      ['has no text', json(200, { expires_in: 3600 }), notUnderstood],
+      ['has no expiry', json(200, { access_token: 'x' }), notUnderstood],
+      ['would break a header', json(200, { access_token: 'a\r\nb', expires_in: 1 }), notUnderstood],
+      ['is a web page', raw(200, '<html>'), notUnderstood],
+      // No payment was sent, whatever became of the request for the token.
+      ['is cut off', cut, busy('no token: connection failed: UND_ERR_SOCKET')],
     ];
-    for (const [what, reply, reason] of bad) {
+    for (const [what, reply, outcome] of bad) {
       it(`makes the outcome unknown when it ${what}, and is requested again by the next call`, async () => {
         wire.stub.set({ token: inTurn(reply, json(200, { access_token: 'good', expires_in: 3600 })) });
-        assert.deepEqual(await raisePrompt(), { kind: 'unknown', reason });
+        assert.deepEqual(await raisePrompt(), outcome);
         assert.equal(wire.stub.calls().length, 0);
         assert.deepEqual(await raisePrompt(), { kind: 'accepted' });
       });

@@ -7,10 +7,12 @@ import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts'
 import { inTurn, json, raw, type Reply } from '../stub-operator.ts';
 import {
   assertFirstSend,
+  busy,
   cut,
   PAID,
   REFERENCE,
   FAILED_UNLISTED,
+  noAnswer,
   refused,
   SEND_CASES,
   silence,
@@ -201,9 +203,9 @@ describe("the MTN adapter's payouts and refunds", () => {
       ["404 of a proxy's page", raw(404, '<html>Not Found</html>'), unknown('http 404')],
       ['200 with half of the JSON', raw(200, JSON.stringify(PAID).slice(0, -9)), unknown('status not understood')],
       ['500', errorOf(500, 'INTERNAL_PROCESSING_ERROR'), unknown('http 500 INTERNAL_PROCESSING_ERROR')],
-      ['503', raw(503, ''), unknown('http 503')],
-      ['a cut connection', cut, unknown('connection failed: UND_ERR_SOCKET')],
-      ['no response', silence, unknown(`timed out after ${TIMEOUT_MS} ms`)],
+      ['503', raw(503, ''), busy('http 503')],
+      ['a cut connection', cut, noAnswer('connection failed: UND_ERR_SOCKET')],
+      ['no response', silence, noAnswer(`timed out after ${TIMEOUT_MS} ms`)],
     ];
     for (const kind of KINDS) itMaps(wire, cases, statuses[kind], ` for a ${kind}`);
 

@@ -11,6 +11,7 @@ import {
   TARGET_ENVIRONMENT,
   wireClient,
 } from '../../sandbox/sandbox-harness.ts';
+import { ownTokens } from '../../support/own-tokens.ts';
 import { conformsToThePort } from '../conformance.ts';
 import type { AdapterHarness } from '../directions.ts';
 
@@ -28,6 +29,7 @@ async function startHarness(): Promise<AdapterHarness> {
     disbursement: DISBURSEMENT_CREDENTIALS,
     requestTimeoutMs: 3000,
     connections: 4,
+    tokens: { collection: ownTokens(), disbursement: ownTokens() },
   };
   const operator = createMtnMomo(config);
   return {

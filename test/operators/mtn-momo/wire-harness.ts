@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createMtnMomo, type MtnMomoConfig } from '../../../src/operators/mtn-momo/mtn-momo.ts';
 import type { FailureCode } from '../../../src/domain/payments/failure.ts';
+import type { Trouble } from '../../../src/domain/payments/breaker.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
+import { ownTokens } from '../../support/own-tokens.ts';
 import { halfBody, json, raw, startStubOperator, type Reply, type StubOperator } from '../stub-operator.ts';
 
 export const REFERENCE = randomUUID();
@@ -49,6 +51,7 @@ export function useMtnWire(): MtnWire {
         disbursement: { subscriptionKey: 'out-key', apiUser: 'out-user', apiKey: 'out-secret' },
         requestTimeoutMs: AMPLE_MS,
         connections: 4,
+        tokens: { collection: ownTokens(), disbursement: ownTokens() },
         ...changes,
       }),
     async reply(reply) {
@@ -91,13 +94,23 @@ export function assertFirstSend({ received }: StubOperator, path: string, whose:
   return JSON.parse(call.body);
 }
 
-export function unknown(reason: string): { readonly kind: 'unknown'; readonly reason: string } {
-  return { kind: 'unknown', reason };
+type Unknown = Extract<SendOutcome, { kind: 'unknown' }>;
+
+export function unknown(reason: string, cause?: Trouble): Unknown {
+  return { kind: 'unknown', reason, ...(cause && { cause }) };
 }
 
 /** MTN refuses our account, whatever the payment. */
-export function ofAccount(reason: string): SendOutcome {
-  return { kind: 'unknown', reason, cause: 'account' };
+export function ofAccount(reason: string): Unknown {
+  return unknown(reason, 'account');
+}
+
+export function busy(reason: string): Unknown {
+  return unknown(reason, 'busy');
+}
+
+export function noAnswer(reason: string): Unknown {
+  return unknown(reason, 'no_answer');
 }
 
 export const FAILED_UNLISTED: StatusOutcome = { kind: 'unreadable', reason: 'failed, for a reason that is not listed' };
@@ -150,10 +163,12 @@ export const SEND_CASES: readonly Case<SendOutcome>[] = [
   ['500 NOT_ALLOWED', errorOf(500, 'NOT_ALLOWED'), ofAccount('http 500 NOT_ALLOWED')],
   ['500 with a new code', errorOf(500, 'NEW_CODE'), unknown('http 500 NEW_CODE')],
   ['500 without a body', raw(500, ''), unknown('http 500')],
-  ['503', errorOf(503, 'SERVICE_UNAVAILABLE'), unknown('http 503 SERVICE_UNAVAILABLE')],
-  ['429', raw(429, ''), unknown('http 429')],
+  ['503', errorOf(503, 'SERVICE_UNAVAILABLE'), busy('http 503 SERVICE_UNAVAILABLE')],
+  ['429', raw(429, ''), busy('http 429')],
+  ["502 with a gateway's page", raw(502, '<html>Bad Gateway</html>'), noAnswer('http 502')],
+  ['504', raw(504, ''), noAnswer('http 504')],
   ['404 without a body', raw(404, ''), unknown('http 404')],
-  ['a cut connection', cut, unknown('connection failed: UND_ERR_SOCKET')],
-  ['half a body', halfBody(400, '{"code": "NOT_ALLOWED"}'), unknown('connection failed: UND_ERR_SOCKET')],
-  ['no response', silence, unknown(`timed out after ${TIMEOUT_MS} ms`)],
+  ['a cut connection', cut, noAnswer('connection failed: UND_ERR_SOCKET')],
+  ['half a body', halfBody(400, '{"code": "NOT_ALLOWED"}'), noAnswer('connection failed: UND_ERR_SOCKET')],
+  ['no response', silence, noAnswer(`timed out after ${TIMEOUT_MS} ms`)],
 ];

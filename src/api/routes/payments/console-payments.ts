@@ -7,6 +7,7 @@ import {
   getPayoutTimeline,
 } from '../../../operations/payments/read-console-payments.ts';
 import { countPayouts } from '../../../db/payments/payout.ts';
+import { isCancellable } from '../../../domain/payments/release.ts';
 import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import { onePage } from '../../schemas/page.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
@@ -108,7 +109,8 @@ export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
     handle: async ({ merchantId, session, id }, deps) => {
       const found = await getPayoutTimeline(deps.db, merchantId, id, new Date());
       const workflowLink = linksFor(session.person, deps)?.payout(found.payout);
-      return { body: { ...consolePayoutObject(found), ...historyObject(found, workflowLink) } };
+      const cancellable = isCancellable(found.payout);
+      return { body: { ...consolePayoutObject(found), cancellable, ...historyObject(found, workflowLink) } };
     },
   }),
 ];

@@ -22,7 +22,7 @@ const { release, reject, cancel } = decisionRoutes({
       'A person with a second factor must have proved it within the last five minutes. If the policy requires two ' +
       'approvers, the payout stays `queued` after the first approval.',
     reject: 'Reject a queued payout and return its money',
-    cancel: 'Cancel your own queued payout and return its money',
+    cancel: 'Cancel your own payout, queued or released and not yet being sent, and return its money',
   },
 });
 

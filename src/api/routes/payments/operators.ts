@@ -1,4 +1,5 @@
 // The operators by which payments are made.
+import { listOpenBreakers } from '../../../db/work/breakers.ts';
 import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { operatorListObject, operatorListSchema } from '../../schemas/payments/operator.ts';
 
@@ -7,12 +8,14 @@ const route = routeUnder<PaymentDeps>('Console operators');
 export const operatorRoutes: readonly UnboundRoute<PaymentDeps>[] = [
   route('GET /v1/console/operators', {
     operationId: 'getOperators',
-    summary: 'List the operators with their markets',
+    summary: 'List the operators with their markets, and whether each takes payments now',
     description:
       'A request for a payment can name one of these operators as `operator`, for a number that was moved to it. Each market says which ' +
       'amounts the operator takes there.',
     access: 'session',
     response: { status: 200, description: 'All operators.', schema: operatorListSchema },
-    handle: (_request, deps) => Promise.resolve({ body: operatorListObject(deps.payments.coverage) }),
+    handle: async (_request, deps) => ({
+      body: operatorListObject(deps.payments.coverage, await listOpenBreakers(deps.db)),
+    }),
   }),
 ];

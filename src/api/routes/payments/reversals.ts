@@ -6,6 +6,7 @@ import {
   getConsoleReversal,
   listConsoleReversals,
 } from '../../../operations/payments/read-console-payments.ts';
+import { isCancellable } from '../../../domain/payments/release.ts';
 import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
@@ -36,7 +37,7 @@ const { release, reject, cancel } = decisionRoutes({
       'The rules are those for a payout. The limit of what an approver releases in a day covers payouts and refunds ' +
       'together. If the policy requires two approvers, the reversal stays `queued` after the first approval.',
     reject: 'Reject a queued refund',
-    cancel: 'Cancel your own queued refund',
+    cancel: 'Cancel your own refund, queued or released and not yet being sent',
   },
 });
 
@@ -93,7 +94,8 @@ export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
       const { statusQueries, ...named } = await getConsoleReversal(deps.db, merchantId, id);
       const workflow_url = linksFor(session.person, deps)?.reversal(named.reversal) ?? null;
       const status_queries = statusQueriesObject(statusQueries);
-      return { body: { ...consoleReversalObject(named), status_queries, workflow_url } };
+      const cancellable = isCancellable(named.reversal);
+      return { body: { ...consoleReversalObject(named), cancellable, status_queries, workflow_url } };
     },
   }),
   release,

@@ -14,7 +14,14 @@ import { knownPerson } from '../accounts/person.ts';
 import { pageSchema } from '../page.ts';
 import { idOf, objectSchema, time } from '../primitives.ts';
 import { consoleFilter, consoleQueries, inAll, knownKey } from './console-list.ts';
-import { approvalState, shownAmount, shownIdempotencyKey, shownPhone, shownReceipt } from './payment.ts';
+import {
+  approvalState,
+  shownAmount,
+  shownIdempotencyKey,
+  shownPhone,
+  shownReceipt,
+  shownCancellable,
+} from './payment.ts';
 import { decisionFields, decisionObject, namedApprovalObject, namedApprovals } from './decision.ts';
 import { payoutSchema, payoutState } from './payout.ts';
 import { historyFields } from './timeline.ts';
@@ -105,6 +112,7 @@ export const consolePayoutListSchema = pageSchema(consolePayoutSchema, 'ConsoleP
 
 export const payoutWithTimelineSchema = objectSchema('PayoutWithTimeline', {
   ...consolePayoutSchema.shape,
+  cancellable: shownCancellable,
   ...historyFields,
 });
 

@@ -69,6 +69,11 @@ export const statusQueriesSchema = objectSchema('StatusQueries', {
   next_at: time.nullable().meta({ description: 'When it is asked next by schedule. Null: it is being asked now.' }),
 });
 
+export const shownCancellable = z.boolean().meta({
+  description: 'Whether its maker may still cancel it: it is `queued`, or `released` and nobody has tried to send it.',
+  example: false,
+});
+
 export const shownStatusQueries = statusQueriesSchema.nullable().meta({
   description:
     'How the operator is asked for the status by schedule. Null: it is not, because nothing more is awaited or the payment was not sent yet.',

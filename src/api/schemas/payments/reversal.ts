@@ -19,6 +19,7 @@ import {
   userId,
   shownStatusQueries,
   workflowUrl,
+  shownCancellable,
 } from './payment.ts';
 
 export const reversalState = z.enum(REVERSAL_STATES).meta({ id: 'ReversalState' });
@@ -49,6 +50,7 @@ export const consoleReversalSchema = objectSchema('ConsoleReversal', {
 
 export const reversalWithWorkflowSchema = objectSchema('ReversalWithWorkflow', {
   ...consoleReversalSchema.shape,
+  cancellable: shownCancellable,
   status_queries: shownStatusQueries,
   workflow_url: workflowUrl,
 });

@@ -13,7 +13,7 @@ import { idOf, time } from '../primitives.ts';
 import { wireObject } from '../wire-object.ts';
 import { deliveryState, eventType } from '../webhooks/delivery.ts';
 import { knownPerson } from '../accounts/person.ts';
-import { shownAmount, shownStatusQueries, statusQueriesObject, workflowUrl } from './payment.ts';
+import { operator, shownAmount, shownStatusQueries, statusQueriesObject, workflowUrl } from './payment.ts';
 import { reversalState } from './reversal.ts';
 
 type PaymentState = CollectionState | PayoutState;
@@ -76,6 +76,14 @@ const timelineEntry = z
       duration_ms: z.int().min(0).meta({ example: 180 }),
     }),
     entry('operator_callback', 'OperatorCallback', {}),
+    entry('operator_delayed', 'OperatorDelayed', {
+      operator,
+      sent: z.boolean().meta({
+        description:
+          'False: nobody has tried to send the payment, which is sent once the operator answers again. True: it is asked about then.',
+        example: false,
+      }),
+    }),
     entry('ledger_transfer', 'LedgerTransfer', {
       transfer: z.enum(POSTING_KINDS),
       amount: shownAmount,
@@ -132,6 +140,8 @@ function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
     }
     case 'operator_callback':
       return { kind: one.kind, at };
+    case 'operator_delayed':
+      return { kind: one.kind, at, operator: one.detail.operator, sent: one.detail.isSendBegun };
     case 'ledger_transfer': {
       const { kind: transfer, amountMinor, availableMinor, heldMinor } = one.detail;
       const changes = { available_change: Number(availableMinor), held_change: Number(heldMinor) };

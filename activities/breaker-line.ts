@@ -1,0 +1,166 @@
+// What one process knows of one breaker, and what it tells it: which of its calls had trouble, and what its single call found out.
+import type { Database } from '../src/db/platform/database.ts';
+import {
+  beginProbe,
+  endProbe,
+  findOpenBreaker,
+  openBreaker,
+  type BreakerNow,
+  type Probe,
+} from '../src/db/work/breakers.ts';
+import type { Clocks } from '../src/domain/clocks.ts';
+import { pauseMs, TROUBLES_TO_OPEN, type Product, type Trouble } from '../src/domain/payments/breaker.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { Log } from '../src/log.ts';
+import type { NameOutcome, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
+
+/** One call, which may be made. Each permit is ended, whatever came of it. */
+export type CallPermit = {
+  readonly kind: 'granted';
+  /** Tells the breaker what came of the call. Nothing rejects: the outcome matters more. */
+  answered(outcome: SendOutcome | StatusOutcome | NameOutcome): Promise<void>;
+  end(): Promise<void>;
+};
+
+export type BreakerLine = {
+  /** Null: closed, as far as the process knows. */
+  known(): BreakerNow | null;
+  /** The breaker as the database had it at `asOfMs` or later; null: closed. */
+  learn(breaker: BreakerNow | null, asOfMs: number): void;
+  /** The single call of a breaker that is not closed. `away`: none is to be made now. Null: the breaker is closed. */
+  probe(): Promise<CallPermit | 'away' | null>;
+  /** A call while it is closed. */
+  permit(): CallPermit;
+  /** For how long nobody may call, as far as the process knows. */
+  restMs(): number;
+};
+
+export type BreakerLineOptions = {
+  readonly db: Database;
+  readonly operator: OperatorId;
+  readonly product: Product;
+  readonly clocks: Pick<Clocks, 'operatorTimeoutMs' | 'breakerPausesMs'>;
+  readonly log: Log;
+  readonly nowMs: () => number;
+};
+
+/** So soon a process learns that a person, or the call of another one, closed an open breaker. */
+const KNOWN_FOR_MS = 1000;
+/** A call whose process died counts as lost so long after it would have timed out. */
+const PROBE_MARGIN_MS = 5000;
+/** Nobody knows when a person closes what a person opened. */
+const REST_BY_STAFF_MS = 10_000;
+
+export function createBreakerLine(options: BreakerLineOptions): BreakerLine {
+  const { db, operator, product, clocks, log, nowMs } = options;
+  const memory = createMemory(nowMs);
+  const { known, learn } = memory;
+  let isAsking = false;
+
+  /** Reads the breaker after the change. Nothing rejects: null where the database is away. */
+  async function tell<Result>(change: () => Promise<Result>): Promise<Result | null> {
+    try {
+      const asOfMs = nowMs();
+      const result = await change();
+      learn(await findOpenBreaker(db, operator, product), asOfMs);
+      return result;
+    } catch (error) {
+      log.warn({ error, operator, product }, 'the breaker of an operator could not be read or changed');
+      return null;
+    }
+  }
+
+  function probing({ number, pauses }: Probe): CallPermit {
+    let isOver = false;
+    const end = async (found: Parameters<typeof endProbe>[3]['found']): Promise<void> => {
+      if (isOver) return;
+      isOver = true;
+      const hasChanged = await tell(() => endProbe(db, operator, product, { number, found }));
+      if (hasChanged && found === 'answered') log.info({ operator, product }, 'the operator answers again');
+    };
+    return {
+      kind: 'granted',
+      answered(outcome) {
+        const trouble = troubleIn(outcome);
+        return end(trouble ? { ...trouble, pauseMs: pauseMs(clocks.breakerPausesMs, pauses) } : 'answered');
+      },
+      end: () => end('unused'),
+    };
+  }
+
+  return {
+    known,
+    learn,
+    restMs: () => memory.restMs(),
+    async probe() {
+      const breaker = known();
+      if (breaker === null) return null;
+      if (!memory.isOld() || isAsking) return 'away';
+      isAsking = true;
+      const leaseMs = clocks.operatorTimeoutMs + PROBE_MARGIN_MS;
+      const isLeftToStaff = breaker.retryInMs === null;
+      const probe = await tell(async () => (isLeftToStaff ? null : beginProbe(db, operator, product, leaseMs)));
+      isAsking = false;
+      if (probe !== null) return probing(probe);
+      return known() === null ? null : 'away';
+    },
+    permit() {
+      const beganAtMs = nowMs();
+      return {
+        kind: 'granted',
+        async answered(outcome) {
+          const trouble = troubleIn(outcome);
+          if (!memory.isTooMuch(outcome, beganAtMs) || trouble === null) return;
+          const opening = { ...trouble, pauseMs: pauseMs(clocks.breakerPausesMs, 0) };
+          if (await tell(() => openBreaker(db, operator, product, opening)))
+            log.error({ operator, product, ...trouble }, 'the operator takes no calls: payments wait for it');
+        },
+        end: () => Promise.resolve(),
+      };
+    },
+  };
+}
+
+/** What the process knows, and how many of its calls in a row had trouble. */
+function createMemory(nowMs: () => number) {
+  let known: { readonly breaker: BreakerNow; readonly seenAtMs: number; readonly againAtMs: number } | null = null;
+  // What began before a change says nothing about the time after it.
+  let changedAtMs = -Infinity;
+  let troubles = 0;
+  return {
+    known: () => known?.breaker ?? null,
+    isOld: () => known !== null && nowMs() >= known.againAtMs,
+
+    learn: (breaker: BreakerNow | null, asOfMs: number): void => {
+      if (asOfMs < changedAtMs) return;
+      const seenAtMs = nowMs();
+      if ((breaker === null) !== (known === null)) [changedAtMs, troubles] = [seenAtMs, 0];
+      const againInMs = Math.max(0, Math.min(KNOWN_FOR_MS, breaker?.retryInMs ?? KNOWN_FOR_MS));
+      known = breaker && { breaker, seenAtMs, againAtMs: seenAtMs + againInMs };
+    },
+
+    /** Counts what a call came to that began while the breaker was closed. */
+    isTooMuch(outcome: SendOutcome | StatusOutcome | NameOutcome, beganAtMs: number): boolean {
+      if (beganAtMs < changedAtMs || known !== null) return false;
+      if (troubleIn(outcome) !== null) troubles += 1;
+      // An answer that cannot be used, and says nothing of the operator as a whole, is no trouble and no good sign.
+      else if (outcome.kind !== 'unknown') troubles = 0;
+      return troubles >= TROUBLES_TO_OPEN;
+    },
+
+    restMs(): number {
+      if (known === null) return 0;
+      const { breaker, seenAtMs } = known;
+      if (breaker.retryInMs === null) return REST_BY_STAFF_MS;
+      if (breaker.state === 'half_open') return KNOWN_FOR_MS;
+      return Math.max(0, breaker.retryInMs - (nowMs() - seenAtMs));
+    },
+  };
+}
+
+type TroubleFound = { readonly cause: Trouble; readonly reason: string };
+
+function troubleIn(outcome: SendOutcome | StatusOutcome | NameOutcome): TroubleFound | null {
+  if (outcome.kind !== 'unknown' || outcome.cause === undefined) return null;
+  return { cause: outcome.cause, reason: outcome.reason };
+}

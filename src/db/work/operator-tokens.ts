@@ -1,0 +1,72 @@
+// Access tokens of operators as all processes share them: sealed, and renewed by one process at a time.
+import type { Product } from '../../domain/payments/breaker.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import { open, seal, type KeyRing } from '../../security/sealing.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
+
+const FIND = statement('operator_token_find')`
+  SELECT number::float8, token_sealed, extract(epoch FROM renew_at - clock_timestamp())::float8 * 1000 AS renew_in_ms
+  FROM operator_tokens WHERE operator = $1 AND product = $2`;
+const BEGIN_RENEWAL = statement('operator_token_begin_renewal')`
+  INSERT INTO operator_tokens AS t (operator, product, number, renewing_until)
+  SELECT $1, $2, 0, now() + make_interval(secs => $4 / 1000.0)
+  WHERE $3 = 0 OR EXISTS (SELECT FROM operator_tokens WHERE operator = $1 AND product = $2)
+  ON CONFLICT (operator, product) DO UPDATE SET renewing_until = excluded.renewing_until
+  WHERE t.number = $3 AND (t.renewing_until IS NULL OR t.renewing_until <= now())
+  RETURNING 1`;
+const REPLACE = statement('operator_token_replace')`
+  UPDATE operator_tokens SET number = number + 1, token_sealed = $4, renew_at = now() + make_interval(secs => $5 / 1000.0),
+    renewing_until = NULL
+  WHERE operator = $1 AND product = $2 AND number = $3`;
+const GIVE_UP = statement('operator_token_give_up')`
+  UPDATE operator_tokens SET renewing_until = NULL WHERE operator = $1 AND product = $2 AND number = $3`;
+
+export type OperatorToken = {
+  readonly number: number;
+  readonly token: string | null;
+  readonly renewInMs: number;
+};
+
+export type OperatorTokens = ReturnType<typeof operatorTokens>;
+
+/** The token of one product. Each method is one statement, and rejects where the database is away. */
+export function operatorTokens(
+  db: Queryable,
+  { operator, product, ring }: { readonly operator: OperatorId; readonly product: Product; readonly ring: KeyRing },
+) {
+  const row = [operator, product];
+  const context = row.join('.');
+  return {
+    /** Null: there is none. A token that no key of ours opens is null, so that it is renewed. */
+    async read(): Promise<OperatorToken | null> {
+      type Row = { readonly number: number; readonly tokenSealed: string | null; readonly renewInMs: number | null };
+      const found = await findOne<Row>(db, FIND, row);
+      if (found === null) return null;
+      const { number, tokenSealed, renewInMs } = found;
+      return { number, token: tokenSealed && opened(tokenSealed, context, ring), renewInMs: renewInMs ?? 0 };
+    },
+
+    /** True: the caller alone renews the token of this number until `leaseMs` have passed. */
+    async beginRenewal(number: number, leaseMs: number): Promise<boolean> {
+      return (await db.run(BEGIN_RENEWAL, [...row, number, leaseMs])).length === 1;
+    },
+
+    /** Replaces the token of this number where it is still stored; null ends the renewal alone. */
+    async endRenewal(
+      number: number,
+      renewed: { readonly token: string; readonly renewInMs: number } | null,
+    ): Promise<void> {
+      if (renewed === null) await db.run(GIVE_UP, [...row, number]);
+      else await db.run(REPLACE, [...row, number, seal(renewed.token, context, ring), renewed.renewInMs]);
+    },
+  };
+}
+
+function opened(sealed: string, context: string, ring: KeyRing): string | null {
+  try {
+    return open(sealed, context, ring);
+  } catch {
+    // Its key is gone, or somebody wrote the row: the operator gives another one.
+    return null;
+  }
+}
