@@ -959,7 +959,7 @@ CREATE TABLE payments (
   CONSTRAINT payments_attested CHECK ((kind = 'reversal'::text AND state = 'failed'::text) = (status_attestation IS NOT NULL)),
   CONSTRAINT payments_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = created_by),
   CONSTRAINT payments_cancelled_unsent CHECK (state <> 'cancelled'::text OR send_begun_at IS NULL),
-  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at, status_kind, status_queried_at) = 0),
+  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, payee_name, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at, status_kind, status_queried_at) = 0),
   CONSTRAINT payments_columns_of_payouts CHECK (kind <> 'payout'::text OR num_nulls(idempotency_key, metadata, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(collection_id, prompt_expires_at, status_kind, status_queried_at) = 0),
   CONSTRAINT payments_columns_of_refunds CHECK (kind <> 'reversal'::text OR num_nulls(collection_id, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(idempotency_key, api_key_id, description, metadata, payee_name, prompt_expires_at) = 0),
   CONSTRAINT payments_created_by_one CHECK (kind <> 'collection'::text OR created_by IS NULL OR api_key_id IS NULL),
