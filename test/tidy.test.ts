@@ -191,11 +191,10 @@ const MAY_NAME_OPERATORS: readonly string[] = [
   ...OPERATOR_IDS.map((id) => `src/operators/${id}`),
   // Another company's systems, which know nothing of the catalogue.
   'src/sandbox',
-  // Registrations.
+  // Registrations, and texts for people.
   'src/server/operators.ts',
   'src/api/routes/payments/operator-callbacks.ts',
   'src/dev/embedded-start.ts',
-  // Texts for people.
   'src/api/pay/operator-instructions.ts',
   'console/src/ui/operator-names.ts',
 ];

@@ -7,7 +7,7 @@ import { AcceptInvitation } from './session/accept-invitation.tsx';
 import { LogIn } from './session/log-in.tsx';
 import { Recover } from './session/recover.tsx';
 import { ChooseMerchant } from './session/choose-merchant.tsx';
-import { useReplaceSession, useSessionQuery, type Session } from './session/session.ts';
+import { SessionContext, useReplaceSession, useSessionQuery, type Session } from './session/session.ts';
 import { StepUpProvider } from './session/step-up.tsx';
 import { Shell } from './shell.tsx';
 import { ErrorNotice } from './ui/error-notice.tsx';
@@ -73,24 +73,26 @@ export function App() {
     );
   if (current === undefined) return <ErrorNotice error={error} />;
   return (
-    <StepUpProvider>
-      <LiveUpdates>
-        <Shell>
-          <PageBoundary key={place}>
-            <Suspense fallback={<Waiting />}>
-              <Switch>
-                {Object.entries(PAGES).map(([path, Shown]) => (
-                  <Route key={path} path={path}>
-                    <Shown />
-                  </Route>
-                ))}
-                <Route>There is no such page.</Route>
-              </Switch>
-            </Suspense>
-          </PageBoundary>
-        </Shell>
-      </LiveUpdates>
-    </StepUpProvider>
+    <SessionContext value={current}>
+      <StepUpProvider>
+        <LiveUpdates>
+          <Shell>
+            <PageBoundary key={place}>
+              <Suspense fallback={<Waiting />}>
+                <Switch>
+                  {Object.entries(PAGES).map(([path, Shown]) => (
+                    <Route key={path} path={path}>
+                      <Shown />
+                    </Route>
+                  ))}
+                  <Route>There is no such page.</Route>
+                </Switch>
+              </Suspense>
+            </PageBoundary>
+          </Shell>
+        </LiveUpdates>
+      </StepUpProvider>
+    </SessionContext>
   );
 }
 

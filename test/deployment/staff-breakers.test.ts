@@ -2,35 +2,41 @@
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY } from '../api/responses.ts';
+import { addFirstStaff, AMINA, logInLines } from '../support/staff.ts';
 import { runStaff } from './staff-child.ts';
-
-const BY = ['--staff', 'amina'];
 
 describe('npm run staff, for an operator', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
+  before(() => addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS));
+
   const run = (args: readonly string[]) => runStaff(args, testEnv.environment);
+  const act = async (args: readonly string[]) =>
+    runStaff([...args, '--as', AMINA.name], testEnv.environment, await logInLines(testEnv.db, AMINA));
 
   it('opens and closes the breaker of an operator, and shows those that are open', async () => {
     assert.equal((await run(['breakers'])).out, 'every operator is called\n');
     const of = ['--operator', 'mtn-momo', '--product', 'disbursement'];
-    const opened = await run(['breaker', 'open', ...BY, ...of, '--reason', 'maintenance at the operator']);
+    const opened = await act(['breaker', 'open', ...of, '--reason', 'maintenance at the operator']);
     assert.equal(opened.code, 0, opened.err);
     assert.match(
       (await run(['breakers'])).out,
       /^mtn-momo disbursement {2}open since [^ ]+Z, until it is closed by hand \(staff: maintenance at the operator\)$/m,
     );
-    const closed = await run(['breaker', 'close', ...BY, ...of]);
+    const closed = await act(['breaker', 'close', ...of]);
     assert.deepEqual([closed.code, closed.out], [0, 'closed      mtn-momo disbursement: it is called again\n']);
     assert.equal((await run(['breakers'])).out, 'every operator is called\n');
-    const again = await run(['breaker', 'close', ...BY, ...of]);
+    const again = await act(['breaker', 'close', ...of]);
     assert.deepEqual(
       [again.code, again.err],
       [1, 'nothing was done: the breaker of mtn-momo disbursement is closed\n'],
     );
-    const wrong = await run(['breaker', 'open', ...BY, '--operator', 'nobody', '--product', 'x', '--reason', 'y']);
+    const wrong = await act(['breaker', 'open', '--operator', 'nobody', '--product', 'x', '--reason', 'y']);
     assert.equal(wrong.code, 2);
-    assert.match(wrong.err, /--operator must be one of mtn-momo\n--product must be one of collection, disbursement/);
+    assert.match(
+      wrong.err,
+      /--operator must be one of mtn-momo, airtel-money\n--product must be one of collection, disbursement/,
+    );
     const log = await run(['audit', 'export', '--merchant', 'service']);
     assert.match(log.out, /"breaker\.opened"[^\n]*maintenance at the operator/);
   });

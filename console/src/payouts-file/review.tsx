@@ -76,20 +76,29 @@ export function Review({ name, paymentRun, rows, isBusy, onPaymentRun, onChoose,
   );
 }
 
-const WRONG_COLUMNS: readonly Column<Shown>[] = [
+const WHAT_IS_WRONG: readonly Column<Shown>[] = [
   { title: 'Row', isNumber: true, cell: ({ number }) => number },
   {
     title: 'What is wrong',
     cell: ({ problems }) =>
       problems.map(({ column, message }, index) => (
-        <Text key={index} size="sm" miw={220} className="wraps">
+        <Text key={index} size="sm" miw={{ base: 0, sm: 220 }} className="wraps">
           {column !== null && !message.startsWith(column) && <b>{column}: </b>}
           {message}
         </Text>
       )),
   },
-  ...COLUMNS.map((column) => ({ title: column, cell: ({ cells }: Shown) => <MerchantText text={cells[column]} /> })),
 ];
+
+/** What is wrong, and the columns in which any of the rows has something. */
+function wrongColumns(rows: readonly Shown[]): readonly Column<Shown>[] {
+  const filled = COLUMNS.filter((column) => rows.some(({ cells }) => cells[column] !== ''));
+  const cellOf = (column: (typeof COLUMNS)[number]) => ({
+    title: column,
+    cell: ({ cells }: Shown) => <MerchantText text={cells[column]} />,
+  });
+  return [...WHAT_IS_WRONG, ...filled.map(cellOf)];
+}
 
 function Wrong({ rows }: { readonly rows: readonly Shown[] }) {
   const download = () =>
@@ -111,7 +120,7 @@ function Wrong({ rows }: { readonly rows: readonly Shown[] }) {
           Download them with the reasons
         </Button>
       </Group>
-      <LongRows label="Rows that cannot be made" columns={WRONG_COLUMNS} rows={rows} empty="" />
+      <LongRows label="Rows that cannot be made" columns={wrongColumns(rows)} rows={rows} empty="" />
     </>
   );
 }

@@ -1,5 +1,6 @@
 // Whose session this is, what it may do, and how it ends.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
 import { answerOf, api, showMerchant, type Schemas } from '../api/client.ts';
 import { ApiError } from '../api/api-error.ts';
 
@@ -43,11 +44,14 @@ export function useSessionQuery() {
   return useQuery({ queryKey: SESSION_KEY, queryFn: fetchSession });
 }
 
-/** The session of a page that is only shown to people who are logged in. */
+/** What the app gives the pages that it shows to people who are logged in alone. */
+export const SessionContext = createContext<Session | null>(null);
+
+/** The session of such a page. When it ends, the page has it until the app takes the page away. */
 export function useSession(): Session {
-  const { data } = useSessionQuery();
-  if (!data) throw new Error('a page that needs a session was shown without one');
-  return data;
+  const session = useContext(SessionContext);
+  if (session === null) throw new Error('a page that needs a session was shown without one');
+  return session;
 }
 
 /** Puts the session that a response carried in the place of the one that is shown. */

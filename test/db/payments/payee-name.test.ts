@@ -63,7 +63,7 @@ describe('the query of a payee’s name', () => {
   });
 
   it('waits for a grant of the operator’s calls', async () => {
-    const { ask } = await query('queued', { grants: { take: () => Promise.resolve(false) } });
+    const { ask } = await query('queued', { calls: { permit: () => Promise.resolve({ kind: 'none' }) } });
     await assert.rejects(ask(), { type: 'OperatorBusy' });
     assert.deepEqual(asked, []);
   });

@@ -83,12 +83,17 @@ function casesOf({ noun, idOf }: Sent): RuleCase[] {
       NO_CAUSE,
       `${FAILS}, failure_code = 'unknown', failed_by = 'never_sent'`,
     ),
-    refuses(
-      'a failure as never sent, for the outage of the operator, of what somebody tried to send',
-      'payments_never_sent',
-      SENT_BEFORE,
-      `${FAILS}, failure_code = 'operator_unavailable', failed_by = 'never_sent'`,
-    ),
+    // The failure of a refund needs an attestation first.
+    ...(noun === 'payout'
+      ? [
+          refuses(
+            'a failure as never sent, for the outage of the operator, of what somebody tried to send',
+            'payments_never_sent',
+            SENT_BEFORE,
+            `${FAILS}, failure_code = 'operator_unavailable', failed_by = 'never_sent'`,
+          ),
+        ]
+      : []),
     refuses('a failure as never accepted without evidence', NO_CAUSE, SENT_BEFORE, `${FAILS}, ${BY_EVIDENCE}`),
     refuses('a failure as never accepted by one not-found', NO_CAUSE, SENT_BEFORE, FIRST, `${FAILS}, ${BY_EVIDENCE}`),
     refuses(

@@ -174,7 +174,7 @@ describe("the Airtel adapter's collections", () => {
       [
         'a refusal with 500',
         answered(false, { response_code: 'DP00800001007' }, 500),
-        unknown('http 500 DP00800001007'),
+        { ...unknown('http 500 DP00800001007'), cause: 'no_answer' },
       ],
       [
         'success that is no boolean',
@@ -183,9 +183,17 @@ describe("the Airtel adapter's collections", () => {
       ],
       ['a page', raw(200, '<html></html>'), unknown('http 200')],
       ['403 of a firewall', raw(403, '<html></html>'), ofAccount('http 403')],
-      ['429', raw(429, ''), unknown('http 429')],
-      ['half a body', halfBody(200, '{"status": {"success": false}}'), unknown('connection failed: UND_ERR_SOCKET')],
-      ['a cut connection', (response) => response.destroy(), unknown('connection failed: UND_ERR_SOCKET')],
+      ['429', raw(429, ''), { ...unknown('http 429'), cause: 'busy' }],
+      [
+        'half a body',
+        halfBody(200, '{"status": {"success": false}}'),
+        { ...unknown('connection failed: UND_ERR_SOCKET'), cause: 'no_answer' },
+      ],
+      [
+        'a cut connection',
+        (response) => response.destroy(),
+        { ...unknown('connection failed: UND_ERR_SOCKET'), cause: 'no_answer' },
+      ],
     ];
     itMaps(wire, cases, () => raisePrompt(), assert.deepEqual);
 
@@ -241,7 +249,11 @@ describe("the Airtel adapter's collections", () => {
       ['ESB000045', answered(false, { result_code: 'ESB000045' }), { kind: 'not_found' }],
       ['025', answered(false, { response_code: 'DP00800001025' }), { kind: 'not_found' }],
       ['404 with ESB000045', answered(false, { result_code: 'ESB000045' }, 404), { kind: 'not_found' }],
-      ['500 with ESB000045', answered(false, { result_code: 'ESB000045' }, 500), unknown('http 500 ESB000045')],
+      [
+        '500 with ESB000045',
+        answered(false, { result_code: 'ESB000045' }, 500),
+        { ...unknown('http 500 ESB000045'), cause: 'no_answer' },
+      ],
       ['a refusal', answered(false, { response_code: 'DP00800001007' }), unknown('http 200 DP00800001007')],
       ['404 of a proxy', raw(404, '<html></html>'), unknown('http 404')],
     ];
