@@ -111,9 +111,10 @@ export function createBreakerLine(options: BreakerLineOptions): BreakerLine {
         async answered(outcome) {
           const trouble = troubleIn(outcome);
           if (!memory.isTooMuch(outcome, beganAtMs) || trouble === null) return;
-          const opening = { ...trouble, pauseMs: pauseMs(clocks.breakerPausesMs, 0) };
+          const { cause, reason } = trouble;
+          const opening = { cause, reason, pauseMs: pauseMs(clocks.breakerPausesMs, 0) };
           if (await tell(() => openBreaker(db, operator, product, opening)))
-            log.error({ operator, product, ...trouble }, 'the operator takes no calls: payments wait for it');
+            log.error({ operator, product, cause, reason }, 'the operator takes no calls: payments wait for it');
         },
         end: () => Promise.resolve(),
       };

@@ -167,7 +167,7 @@ async function putOff(operator: OperatorId, { kinds, waitMs }: Held, context: Qu
       await recordUnasked(ref, await context.kinds.load(ref), context);
     } catch (error) {
       context.log.warn(
-        { error, ...ref },
+        { error, id, kind, merchantId },
         'what a deadline of a payment means could not be recorded; it is tried again',
       );
     }

@@ -63,8 +63,13 @@ describe('a process of a campaign that ended', () => {
   });
 });
 
-function namesPayout(people: readonly string[], state = 'queued', twoApproversAbove: number | null = null): boolean {
-  const payout = { ...PAYOUT_ROW, state, approvalsRequired: 1 };
+function namesPayout(
+  people: readonly string[],
+  state = 'queued',
+  twoApproversAbove: number | null = null,
+  sendDeadlineAt: Date | null = null,
+): boolean {
+  const payout = { ...PAYOUT_ROW, state, approvalsRequired: 1, sendDeadlineAt };
   const approvals = people.map((userId) => ({ paymentId: payout.id, userId, approvedAt: AT }));
   const policies = [{ merchantId: payout.merchantId, twoApproversAbove }];
   const found = progressRules({ ...EMPTY, records: { ...EMPTY.records, payouts: [payout], approvals, policies } });
@@ -81,7 +86,8 @@ describe('a payout of a campaign that was not released', () => {
     for (const state of ['queued', 'expired', 'rejected', 'cancelled']) {
       assert.equal(namesPayout(['usr_a'], state), true, state);
     }
-    assert.equal(namesPayout(['usr_a'], 'released'), false);
+    assert.equal(namesPayout(['usr_a'], 'released', null, AT), false);
+    assert.equal(namesPayout(['usr_a'], 'cancelled', null, AT), false, 'cancelled after its release');
   });
 
   it('is not named while an approval is missing that the merchant’s policy asks for', () => {

@@ -37,7 +37,12 @@ describe('npm run staff, for an operator', () => {
       wrong.err,
       /--operator must be one of mtn-momo, airtel-money\n--product must be one of collection, disbursement/,
     );
-    const log = await run(['audit', 'export', '--merchant', 'service']);
-    assert.match(log.out, /"breaker\.opened"[^\n]*maintenance at the operator/);
+    const { rows } = await testEnv.db.pool.query<{ action: string; staff: string; after: object }>(
+      "SELECT action, staff, after FROM audit_entries WHERE action LIKE 'breaker.%' ORDER BY id",
+    );
+    assert.deepEqual(rows, [
+      { action: 'breaker.opened', staff: 'amina', after: { reason: 'maintenance at the operator' } },
+      { action: 'breaker.closed', staff: 'amina', after: {} },
+    ]);
   });
 });

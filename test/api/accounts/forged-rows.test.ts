@@ -10,6 +10,7 @@ import { fund } from '../../support/payouts.ts';
 import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { rewrite } from '../../support/attestation.ts';
+import { addFirstStaff, AMINA, BRIAN } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { tamper, whileLocked } from '../../db/rows.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -180,15 +181,21 @@ describe('with the application’s account of the database alone', () => {
   it('nobody writes the recovery of an account', async () => {
     const person = await victim();
     const token = randomBytes(32).toString('base64url');
-    const id = newId('rcv');
+    await addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS);
+    const proposalId = newId('spr');
     await database.query(
-      `INSERT INTO recoveries (id, user_id, reason, requested_by, created_at, expires_at)
-       VALUES ($1, $2, 'lost', 'amina', now(), now() + interval '1 hour')`,
-      [id, person.id],
+      `INSERT INTO staff_proposals (id, kind, payload, state, proposed_by, created_at, expires_at, attestation)
+       VALUES ($1, 'recovery', $2, 'pending', $3, now(), now() + interval '1 hour', repeat('a', 43))`,
+      [proposalId, JSON.stringify({ user_id: person.id, email: person.email, name: 'x', reason: 'lost' }), AMINA.id],
     );
     await database.query(
-      "UPDATE recoveries SET approved_by = 'brian', approved_at = now(), token_sha256 = $2 WHERE id = $1",
-      [id, sha256(token)],
+      "UPDATE staff_proposals SET state = 'confirmed', decided_by = $2, decided_at = now() WHERE id = $1",
+      [proposalId, BRIAN.id],
+    );
+    await database.query(
+      `INSERT INTO recoveries (id, user_id, proposal_id, token_sha256, created_at, expires_at, attestation)
+       VALUES ($1, $2, $3, $4, now(), now() + interval '1 hour', repeat('a', 43))`,
+      [newId('rcv'), person.id, proposalId, sha256(token)],
     );
     const json = { token, new_password: 'a password of the thief' };
     assertNotAuthenticated(await openBrowser(testEnv.baseUrl).call('POST', '/v1/console/recovery', { json }));

@@ -226,6 +226,7 @@ describe('an answer of an operator', () => {
   it('comes from no argument: no activity takes a status', () => {
     assert.deepEqual(Object.keys(activities()).sort(), [
       'loadPayment',
+      'queryPayeeNameWithOperator',
       'queryStatusWithOperator',
       'recordTransition',
       'sendWithOperator',

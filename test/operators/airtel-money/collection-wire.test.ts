@@ -201,7 +201,7 @@ describe("the Airtel adapter's collections", () => {
       await raisePrompt();
       await wire.timeOutEarly();
       wire.reply(() => undefined);
-      assert.deepEqual(await raisePrompt(), unknown(`timed out after ${TIMEOUT_MS} ms`));
+      assert.deepEqual(await raisePrompt(), { ...unknown(`timed out after ${TIMEOUT_MS} ms`), cause: 'no_answer' });
     });
   });
 

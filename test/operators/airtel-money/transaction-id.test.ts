@@ -28,8 +28,8 @@ describe('the transaction id of a payment at Airtel', () => {
     assert.equal(operatorReferenceIn(transactionIdOf(largest)), largest);
   });
 
-  it('is not found in what is no id of ours', () => {
-    const others = ['', 'X', '0'.repeat(24), '0'.repeat(26), '0'.repeat(25), 'Z'.repeat(25), 7, null, ['0'.repeat(25)]];
+  it('is not found in what has not the form of an id of ours', () => {
+    const others = ['', 'X', '0'.repeat(24), '0'.repeat(26), 'Z'.repeat(25), 7, null, ['0'.repeat(25)]];
     for (const other of [...others, '0000000001D7TMZ9J2ABDRLS-']) assert.equal(operatorReferenceIn(other), null);
   });
 });

@@ -22,7 +22,8 @@ const reference = z.string().meta({
 const transactionId = z.string().meta({
   description: 'The id that we gave the payment when we sent it: its reference in other digits.',
   example: '03C682RJ8FOQ6SB4QLDZAPLOG',
-  pattern: '^[0-9A-Za-z]{25}$',
+  // Nearly all that are small enough: a pattern cannot say the largest.
+  pattern: '^([0-9A-Ea-e][0-9A-Za-z]{24}|[Ff][0-4][0-9A-Za-z]{23})$',
 });
 
 // What a callback must hold to be of use: everything else in it is kept and ignored.
