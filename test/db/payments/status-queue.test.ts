@@ -86,6 +86,13 @@ describe('the queue of status queries', () => {
   it('ends many answers that decide nothing by one statement, and claims many by one', async () => {
     for (let i = 0; i < 4; i++) await prompted();
     await makeDue();
+    // All answers come at one moment, whatever the machine does meanwhile.
+    let tellAll: ((outcome: StatusOutcome) => void)[] = [];
+    answer = () =>
+      new Promise((resolve) => {
+        tellAll = [...tellAll, resolve];
+        if (tellAll.length === 4) for (const tell of tellAll) tell(PENDING);
+      });
     const ran: string[] = [];
     const counted: Queryable = {
       ...db,
