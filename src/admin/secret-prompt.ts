@@ -1,6 +1,6 @@
 // Asks whoever runs a command for their secrets: at a terminal without showing them, otherwise a line of standard input each.
 import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
+import { askAtTerminal } from '../security/ask-at-terminal.ts';
 
 /** The terminal or standard input ended without an answer. */
 export class NothingEntered extends Error {}
@@ -18,23 +18,10 @@ export function openSecretPrompt(): SecretPrompt {
   return { isTerminal, ask: isTerminal ? askHidden : askLines() };
 }
 
-// readline shows what is typed on its output: this one discards it.
 async function askHidden(question: string): Promise<string> {
-  const output = new Writable({ write: discard });
-  // Created before the question is printed, because it turns off the terminal's own echo.
-  const lines = createInterface({ input: process.stdin, output, terminal: true });
-  process.stderr.write(`${question}: `);
-  try {
-    return await new Promise<string>((resolve, reject) => {
-      lines.once('line', resolve);
-      lines.once('close', () => {
-        reject(new NothingEntered(`nothing was entered for the ${question}`));
-      });
-    });
-  } finally {
-    lines.close();
-    process.stderr.write('\n');
-  }
+  const answer = await askAtTerminal(process, question, { hidden: true });
+  if (answer === null) throw new NothingEntered(`nothing was entered for the ${question}`);
+  return answer;
 }
 
 function askLines(): SecretPrompt['ask'] {
@@ -45,8 +32,4 @@ function askLines(): SecretPrompt['ask'] {
     if (next.done === true) throw new NothingEntered(`standard input has no line for the ${question}`);
     return next.value;
   };
-}
-
-function discard(_chunk: unknown, _encoding: string, done: () => void): void {
-  done();
 }

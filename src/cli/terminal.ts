@@ -1,7 +1,6 @@
 // Prints results to stdout and everything else to stderr, and asks a person for input where there is a terminal.
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { askAtTerminal } from '../security/ask-at-terminal.ts';
 import { visibleJson, withoutInvisible } from '../domain/visible-text.ts';
 import { CliFailure } from './failure.ts';
 
@@ -47,31 +46,11 @@ export function createTerminal(streams: Streams, environment: Readonly<Record<st
       if (!isTerminal(stdin) || !isTerminal(stderr)) {
         throw new CliFailure('usage', `there is no terminal to ask at for: ${question}. Set it in the environment`);
       }
-      // readline echoes typed characters to its output: for a secret the output discards them.
-      const output = hidden ? new Writable({ write: discard }) : stderr;
-      // Created before the question is printed, because it turns off the terminal's own echo.
-      const lines = createInterface({ input: stdin, output, terminal: true });
-      if (hidden) stderr.write(`${question}: `);
-      try {
-        return (await untilClosed(lines.question(hidden ? '' : `${question}: `), lines)).trim();
-      } finally {
-        lines.close();
-        if (hidden) stderr.write('\n');
-      }
+      const answer = await askAtTerminal({ stdin, stderr }, question, { hidden });
+      if (answer === null) throw new CliFailure('failed', 'no answer was given');
+      return answer.trim();
     },
   };
-}
-
-type Lines = ReturnType<typeof createInterface>;
-
-// Ctrl-C and Ctrl-D close the interface, and its question then never resolves.
-async function untilClosed(answer: Promise<string>, lines: Lines): Promise<string> {
-  const closed = new Promise<never>((_resolve, reject) => {
-    lines.on('close', () => {
-      reject(new CliFailure('failed', 'no answer was given'));
-    });
-  });
-  return Promise.race([answer, closed]);
 }
 
 function isTerminal(stream: NodeJS.ReadableStream | NodeJS.WritableStream): boolean {
@@ -80,8 +59,4 @@ function isTerminal(stream: NodeJS.ReadableStream | NodeJS.WritableStream): bool
 
 function printable(text: string): string {
   return text.replace(/[^\n\t]+/g, (line) => withoutInvisible(line));
-}
-
-function discard(_chunk: unknown, _encoding: string, done: () => void): void {
-  done();
 }
