@@ -20,6 +20,7 @@ import { createAirtelKeys, type AirtelKeys } from './airtel-keys.ts';
 import { isMarket, phoneIn, readDisbursement, readPushPayment, type AirtelRead } from './airtel-request.ts';
 import { createBearerTokens } from './bearer-tokens.ts';
 import { cutConnection } from './fault-switches.ts';
+import { handleErrors } from './handle-errors.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import { isSameSecret } from './same-secret.ts';
 import type { SandboxAirtel, SandboxSettings } from './sandbox-config.ts';
@@ -65,7 +66,7 @@ export function createAirtelRouter(deps: AirtelRouterDeps): Router {
   const tokens = createBearerTokens(times.airtelTokenLifeMs, limits.tokens);
   const keys = createAirtelKeys();
   const router = new Router();
-  const around = [faults, handleErrors(settings)] as const;
+  const around = [faults, handleErrors(settings, refuseUnread)] as const;
   const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: limits.bodyBytes, jsonStrict: false });
 
   router.post('/auth/oauth2/token', ...around, readBody, (ctx) => {
@@ -163,15 +164,7 @@ async function take(
   }
 }
 
-function handleErrors({ onError }: SandboxSettings): Middleware {
-  return async (ctx: Context, next: Next) => {
-    try {
-      await next();
-    } catch (error) {
-      const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
-      ctx.status = status < 500 ? status : 500;
-      ctx.body = answer(status < 500 ? INVALID_REQUEST : GENERAL_ERROR, false);
-      if (status >= 500) onError(error);
-    }
-  };
+function refuseUnread(ctx: Context, status: number): void {
+  ctx.status = status;
+  ctx.body = answer(status < 500 ? INVALID_REQUEST : GENERAL_ERROR, false);
 }

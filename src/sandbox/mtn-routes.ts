@@ -5,6 +5,7 @@ import type { Context, Middleware, Next } from 'koa';
 import { accountHolder } from './account-holders.ts';
 import type { PaymentKind } from './behaviours.ts';
 import { cutConnection } from './fault-switches.ts';
+import { handleErrors } from './handle-errors.ts';
 import { createMtnAccess, type MtnAccess } from './mtn-access.ts';
 import {
   DUPLICATE,
@@ -71,7 +72,7 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
   const { settings, store, faults } = deps;
   const access = createMtnAccess(credentials, settings);
   const router = new Router({ prefix });
-  router.use(faults, handleErrors(settings), requireSubscription(access));
+  router.use(faults, handleErrors(settings, refuseUnread), requireSubscription(access));
 
   router.post('/token/', (ctx) => {
     if (!access.isApiUser(ctx.get('Authorization'))) {
@@ -142,21 +143,9 @@ function sendIntakeResult(ctx: Context, result: IntakeResult): void {
   }
 }
 
-function handleErrors({ onError }: SandboxSettings): Middleware {
-  return async (ctx: Context, next: Next) => {
-    try {
-      await next();
-    } catch (error) {
-      const status =
-        error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500;
-      if (status < 500) {
-        refuse(ctx, { status, code: 'REQUEST_REJECTED', message: 'The body could not be read.' });
-        return;
-      }
-      onError(error);
-      refuse(ctx, INTERNAL);
-    }
-  };
+function refuseUnread(ctx: Context, status: number): void {
+  const unread = { status, code: 'REQUEST_REJECTED', message: 'The body could not be read.' };
+  refuse(ctx, status < 500 ? unread : INTERNAL);
 }
 
 // The body is in the format of the API gateway in front of MTN, which differs from MTN's own.
