@@ -33,3 +33,12 @@ export function open(sealed: string, context: string, ring: KeyRing): string {
   decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
 }
+
+/** As `open`; null where that throws. */
+export function tryToOpen(sealed: string, context: string, ring: KeyRing): string | null {
+  try {
+    return open(sealed, context, ring);
+  } catch {
+    return null;
+  }
+}

@@ -5,7 +5,7 @@ import { SEALED_COLUMNS } from '../../db/platform/sealed-secret.ts';
 import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/accounts/attested-rows.ts';
 import { readTransport } from '../../db/platform/transport.ts';
 import { findEnvironment } from '../../db/platform/deployment.ts';
-import { open, type KeyRing } from '../../security/sealing.ts';
+import { tryToOpen } from '../../security/sealing.ts';
 import { ageText, type Check } from './check.ts';
 
 /** A clock that is off by more makes tokens, deadlines and ages wrong for people. */
@@ -95,7 +95,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
       for (const column of SEALED_COLUMNS) {
         unknown += await column.countOthers(db, names);
         const secrets = await column.list(db, names, ROWS_LOOKED_AT);
-        unopenable += secrets.filter(({ context, sealed }) => !opens(sealed, context, ring)).length;
+        unopenable += secrets.filter(({ context, sealed }) => tryToOpen(sealed, context, ring) === null).length;
       }
       return [
         ...(unknown === 0 ? [] : [`${unknown} secrets are sealed with a key that MALIPO_SECRET_KEYS does not have`]),
@@ -123,15 +123,6 @@ export const DATABASE_CHECKS: readonly Check[] = [
     },
   },
 ];
-
-function opens(sealed: string, context: string, ring: KeyRing): boolean {
-  try {
-    open(sealed, context, ring);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function listText(all: readonly string[]): string {
   const more = all.length > NAMED ? `, and ${all.length - NAMED} more` : '';

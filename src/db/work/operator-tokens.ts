@@ -1,7 +1,7 @@
 // Access tokens of operators as all processes share them: sealed, and renewed by one process at a time.
 import type { Product } from '../../domain/payments/breaker.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import { open, seal, type KeyRing } from '../../security/sealing.ts';
+import { seal, tryToOpen, type KeyRing } from '../../security/sealing.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 
 const FIND = statement('operator_token_find')`
@@ -43,7 +43,7 @@ export function operatorTokens(
       const found = await findOne<Row>(db, FIND, row);
       if (found === null) return null;
       const { number, tokenSealed, renewInMs } = found;
-      return { number, token: tokenSealed && opened(tokenSealed, context, ring), renewInMs: renewInMs ?? 0 };
+      return { number, token: tokenSealed && tryToOpen(tokenSealed, context, ring), renewInMs: renewInMs ?? 0 };
     },
 
     /** True: the caller alone renews the token of this number until `leaseMs` have passed. */
@@ -60,13 +60,4 @@ export function operatorTokens(
       else await db.run(REPLACE, [...row, number, seal(renewed.token, context, ring), renewed.renewInMs]);
     },
   };
-}
-
-function opened(sealed: string, context: string, ring: KeyRing): string | null {
-  try {
-    return open(sealed, context, ring);
-  } catch {
-    // Its key is gone, or somebody wrote the row: the operator gives another one.
-    return null;
-  }
 }
