@@ -33,7 +33,13 @@ export async function withFailures<Result>(work: () => Promise<Result>): Promise
   }
 }
 
-/** Temporal tries again by the policy of the activity, and shows the failure without an alarm: it is nobody's fault. */
-export function retriedLater(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ message, type, category: ApplicationFailureCategory.BENIGN });
+/** Temporal tries again, after `afterMs` or by the policy of the activity, and shows the failure without an alarm: it is nobody's fault. */
+export function retriedLater(type: string, message: string, afterMs?: number): ApplicationFailure {
+  const category = ApplicationFailureCategory.BENIGN;
+  return ApplicationFailure.create({
+    message,
+    type,
+    category,
+    ...(afterMs !== undefined && { nextRetryDelay: afterMs }),
+  });
 }

@@ -46,6 +46,8 @@ export type OperatorCallsOptions = Omit<CallGrantsOptions, 'onBreakers'> & {
   readonly clocks: Pick<Clocks, 'operatorTimeoutMs' | 'breakerPausesMs'>;
 };
 
+/** How long a call waits for its permit: less than a workflow task may take. */
+export const LONGEST_GRANT_WAIT_MS = 1000;
 /** What is turned away comes back in no order within this, and slower where more waits than the operator takes calls. */
 const SPREAD_MS = 1000;
 /** What is put off is not due again at once. */

@@ -6,14 +6,12 @@ import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { callOperator, recordExchange, type ExchangeDeps } from './exchanges.ts';
 import { retriedLater, withFailures } from './failures.ts';
-import type { OperatorCalls } from './operator-calls.ts';
+import { LONGEST_GRANT_WAIT_MS, type OperatorCalls } from './operator-calls.ts';
 
 type PayeeNameDeps = ExchangeDeps & {
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly calls: Pick<OperatorCalls, 'permit'>;
 };
-
-const LONGEST_GRANT_WAIT_MS = 1000;
 
 /**
  * One call, and then one statement for the name. Repeating it asks nobody and changes nothing once a name, or that there is none, is

@@ -1,6 +1,6 @@
 // The send of a payment to its operator: raises the prompt of a collection, or sends a payout or refund.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/platform/database.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { markSendBegun, markSendRepeated } from '../src/db/payments/payment-progress.ts';
@@ -13,7 +13,7 @@ import type { Operator, SendOutcome } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { retriedLater, withFailures } from './failures.ts';
-import type { CallPermit, OperatorAway, OperatorCalls } from './operator-calls.ts';
+import { LONGEST_GRANT_WAIT_MS, type CallPermit, type OperatorAway, type OperatorCalls } from './operator-calls.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
@@ -37,7 +37,6 @@ type SendDeps = ExchangeDeps & {
  * worker has; further sends are ordinary activities.
  */
 const MOST_IN_WORKFLOW_TASKS = 20;
-const LONGEST_GRANT_WAIT_MS = 1000;
 /** So long after its deadline the last try finds that nothing is sent any more. */
 const AFTER_DEADLINE_MS = 50;
 
@@ -96,12 +95,8 @@ async function notSent(
   if (!payment.maySend(new Date())) return { kind: 'no_outcome' };
   const untilDeadlineMs = (payment.sendDeadlineAt?.getTime() ?? Infinity) - Date.now() + AFTER_DEADLINE_MS;
   const since = breaker.openedAt.toISOString();
-  throw ApplicationFailure.create({
-    message: `${OPERATORS[payment.operator].name} has been away since ${since} (${breaker.cause}: ${breaker.reason}): it is sent later`,
-    type: 'OperatorAway',
-    category: ApplicationFailureCategory.BENIGN,
-    nextRetryDelay: Math.max(1, Math.min(waitMs, untilDeadlineMs)),
-  });
+  const reason = `${OPERATORS[payment.operator].name} has been away since ${since} (${breaker.cause}: ${breaker.reason}): it is sent later`;
+  throw retriedLater('OperatorAway', reason, Math.max(1, Math.min(waitMs, untilDeadlineMs)));
 }
 
 async function sendPermitted(

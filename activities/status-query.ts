@@ -13,7 +13,7 @@ import type { Operator } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { withFailures } from './failures.ts';
-import type { CallPermit, OperatorCalls } from './operator-calls.ts';
+import { LONGEST_GRANT_WAIT_MS, type CallPermit, type OperatorCalls } from './operator-calls.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 import { recordUnasked } from './unasked.ts';
@@ -30,8 +30,6 @@ export type StatusQueryResult =
   /** The last query, whoever made it, is less than the minimum gap ago, or the operator takes no more calls now. */
   | { readonly kind: 'too_soon'; readonly waitMs: number };
 
-// Less than a workflow task may take.
-const LONGEST_GRANT_WAIT_MS = 1000;
 // A local activity waits for what is left of the minimum gap up to this: a timer and another workflow task cost more.
 const LONGEST_GAP_WAIT_MS = 250;
 

@@ -43,7 +43,8 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
 /** The states of a payout or refund that was never released. */
 const NOT_RELEASED = ['queued', 'rejected', 'cancelled', 'expired'];
 
-// The last approval that a payment needs releases it, after which its maker may still cancel it. One that came after the payout had ended was refused, and is not recorded.
+// The last approval that a payment needs releases it, after which its maker may still cancel it. One that came after the payout had
+// ended was refused, and is not recorded.
 function checkApproved({ records }: Case): Violation[] {
   const approvals = groupBy(records.approvals, ({ paymentId }) => paymentId);
   return [...records.payouts, ...records.reversals].flatMap((row): Violation[] => {

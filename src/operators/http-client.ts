@@ -132,7 +132,7 @@ const TROUBLES: Readonly<Partial<Record<number, Trouble>>> = {
 };
 
 /** What a status alone says of the operator, whatever the payment, as a part of an outcome; nothing where it says nothing. */
-export function troubleIn(status: number): { readonly cause?: Trouble } {
+export function causeOfStatus(status: number): { readonly cause?: Trouble } {
   const cause = TROUBLES[status];
   return cause === undefined ? {} : { cause };
 }

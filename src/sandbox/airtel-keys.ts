@@ -20,7 +20,7 @@ export type AirtelKeys = {
 
 const BITS = 2048;
 
-/** Made when it is first needed, and anew after a restart: a client must fetch the new one. */
+/** Made when it is first needed, and again after a restart: a client must fetch the new one. */
 export function createAirtelKeys(): AirtelKeys {
   let made: Promise<KeyPairKeyObjectResult> | null = null;
   const pair = () => (made ??= promisify(generateKeyPair)('rsa', { modulusLength: BITS }));

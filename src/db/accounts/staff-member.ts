@@ -66,7 +66,7 @@ export async function requireStaff(tx: Tx, { id, name }: StaffMember): Promise<v
   if (found?.name !== name || !canLogIn(found)) throw staffGone({ name });
 }
 
-/** For what the secret of their codes is sealed: no secret of before a reset can be opened. */
+/** For what the secret of their codes is sealed: no secret from before a reset can be opened. */
 export function sealContextOf({ id, proposalId }: Pick<StaffAccount, 'id' | 'proposalId'>): string {
   return proposalId ?? id;
 }

@@ -6,7 +6,8 @@
 -- - A send begins once, in the state in which the payment may be sent and before its deadline. A further try begins after the
 --   first. A refusal says how a payment ended only if no further try began.
 -- - The money of a payout is held at creation, sent only after a second person released it, and given back when it is not
---   sent. Its maker can cancel it until a send begins. A collection becomes `reversed` only when the operator confirms its refund or returns the money by itself.
+--   sent. Its maker can cancel it until a send begins. A collection becomes `reversed` only when the operator confirms its
+--   refund or returns the money by itself.
 -- - A payout or refund that was sent fails as never accepted only on evidence: after the send deadline the operator said at
 --   least twice that it does not know the payment. How often and over how long is the number of the operator
 --   (`confirmsNeverAccepted`).

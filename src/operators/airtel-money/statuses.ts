@@ -1,7 +1,7 @@
 // The total mapping from Airtel's HTTP responses to the outcomes of the port.
 import { z } from 'zod';
 import type { Trouble } from '../../domain/payments/breaker.ts';
-import { troubleIn, type HttpResult } from '../http-client.ts';
+import { causeOfStatus, type HttpResult } from '../http-client.ts';
 import type { Paid, Reported, SendOutcome, StatusOutcome } from '../port.ts';
 import { meaningOf, type AirtelUse, type CodeMeaning } from './codes.ts';
 import { operatorReferenceIn } from './transaction-id.ts';
@@ -192,5 +192,5 @@ type Unanswered = { readonly kind: 'unknown'; readonly reason: string; readonly 
 function unanswered({ status }: HttpResponse, verdict: Verdict | null): Unanswered {
   const code = verdict?.code ?? null;
   const reason = code === null ? `http ${status}` : `http ${status} ${code}`;
-  return { kind: 'unknown', reason, ...(status === 500 ? { cause: 'no_answer' } : troubleIn(status)) };
+  return { kind: 'unknown', reason, ...(status === 500 ? { cause: 'no_answer' } : causeOfStatus(status)) };
 }

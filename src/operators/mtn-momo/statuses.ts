@@ -1,7 +1,7 @@
 // The total mapping from MTN's HTTP responses to the outcomes of the port.
 import { z } from 'zod';
 import type { Trouble } from '../../domain/payments/breaker.ts';
-import { troubleIn, type HttpResult } from '../http-client.ts';
+import { causeOfStatus, type HttpResult } from '../http-client.ts';
 import { normaliseReason, readErrorCode, refusedBy, RETURNED_CODE, type MtnUse } from './codes.ts';
 import type { Reported, SendOutcome, StatusOutcome } from '../port.ts';
 
@@ -149,5 +149,5 @@ function readReceipt({ financialTransactionId }: StatusBody): string | null {
 
 function unknown({ status }: HttpResponse, code: string | null): { kind: 'unknown'; reason: string; cause?: Trouble } {
   const reason = code === null ? `http ${status}` : `http ${status} ${code}`;
-  return { kind: 'unknown', reason, ...troubleIn(status) };
+  return { kind: 'unknown', reason, ...causeOfStatus(status) };
 }

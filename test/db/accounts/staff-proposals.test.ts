@@ -216,7 +216,7 @@ describe('an enrolment of the staff', () => {
     await assert.rejects(enrol(carol, tokens), CONFLICT);
   });
 
-  it('takes no token of somebody else, of before a reset, or a day after the confirmation', async () => {
+  it('takes no token of somebody else, from before a reset, or a day after the confirmation', async () => {
     const [carol, dora] = [staffNamed('carol'), staffNamed('dora')];
     const { tokens } = await agree(db, additionOf('carol'));
     const { tokens: ofDora } = await agree(db, additionOf('dora'));

@@ -129,7 +129,7 @@ describe('the breaker of an operator', () => {
     const calls = processOf();
     await open(calls);
     await openBreaker(db, OPERATOR, 'collection', { cause: 'busy', reason: 'x', pauseMs: HOUR });
-    // It learns of the other one when it takes a grant: those of before have ended.
+    // It learns of the other one when it takes a grant: the earlier ones have ended.
     nowMs += 2000;
     await ask(calls, 'collection');
     await tamper(db, 'TRUNCATE call_grants');

@@ -46,7 +46,7 @@ describe("the Airtel adapter's payouts", () => {
     assert.equal(signedBytes(call.headers), call.body);
   });
 
-  it('are encrypted anew with the key that is fetched after a refused signature', async () => {
+  it('are encrypted again with the key that is fetched after a refused signature', async () => {
     wire.reply(inTurn(answered(false, { response_code: 'DP00900001016' }), ACCEPTED));
     assert.deepEqual(await sendPayout(), { kind: 'accepted' });
     assert.equal(wire.keyRequests(), 2);
