@@ -32,6 +32,8 @@ describe('the log of a stretch without faults', () => {
       MALIPO_PROMPT_WINDOW_MS: '120000',
       MALIPO_OPERATOR_TIMEOUT_MS: '30000',
       MALIPO_NOT_FOUND_GRACE_MS: '31000',
+      // A status query by schedule that decides nothing has a line in the log, and no row.
+      MALIPO_POLL_SCHEDULE_MS: '60000',
       MALIPO_DELIVERY_TIMEOUT_MS: '30000',
       MALIPO_STALE_AFTER_MS: '600000',
     },
