@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/platform/database.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { markSendBegun, markSendRepeated } from '../src/db/payments/payment-progress.ts';
-import type { Clocks } from '../src/domain/clocks.ts';
+import { paymentClocks, type Clocks, type PaymentClocks } from '../src/domain/clocks.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import { OPERATORS, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
@@ -18,8 +18,8 @@ import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
 export type SendResult =
-  /** The operator accepted or refused it: the payment after that was recorded. */
-  | { readonly kind: 'recorded'; readonly snapshot: PaymentSnapshot }
+  /** The operator accepted or refused the payment: the payment after that was recorded, and the durations that the run uses. */
+  | { readonly kind: 'recorded'; readonly snapshot: PaymentSnapshot; readonly clocks: PaymentClocks }
   /** It was not sent, or it is in doubt what became of the send: the operator is queried for its status. */
   | { readonly kind: 'no_outcome' }
   /** Nothing was done, because enough workflow tasks wait for sends, or the operator takes no more calls now. */
@@ -148,7 +148,7 @@ async function sendPermitted(
     return { kind: 'no_outcome' };
   }
   const answer = { ref, payment, outcome, queriedAtMs };
-  return recordAnswer(answer, exchange, recordUntilMs, { recorder, log });
+  return recordAnswer(answer, exchange, recordUntilMs, { recorder, clocks, log });
 }
 
 function beginFirstSend(ref: PaymentRef, { row }: LoadedPayment, { db, clocks }: SendDeps): Promise<boolean> {
@@ -173,7 +173,7 @@ async function recordAnswer(
   { ref, payment, outcome, queriedAtMs }: SendAnswer,
   exchange: NewExchange,
   untilMs: number,
-  { recorder, log }: { readonly recorder: OutcomeRecorder } & Pick<SendDeps, 'log'>,
+  { recorder, clocks, log }: { readonly recorder: OutcomeRecorder } & Pick<SendDeps, 'clocks' | 'log'>,
 ): Promise<SendResult> {
   const queried = { status: { kind: 'pending' }, queriedAtMs } as const;
   const record = (unrecorded: NewExchange | null) =>
@@ -184,7 +184,7 @@ async function recordAnswer(
     try {
       // The first try records the exchange in any case.
       const snapshot = await record(waitMs === FIRST_RECORD_RETRY_MS ? exchange : null);
-      return { kind: 'recorded', snapshot };
+      return { kind: 'recorded', snapshot, clocks: paymentClocks(clocks) };
     } catch (error) {
       log.warn({ error, id: ref.id }, 'the operator’s answer to a send could not be recorded');
       if (Date.now() + waitMs >= untilMs) return { kind: 'no_outcome' };

@@ -3,8 +3,7 @@ import { setCurrentDetails } from '@temporalio/workflow';
 import type { CollectionState } from '../src/domain/payments/collection.ts';
 import { awaitOutcome } from './await-outcome.ts';
 import type { PaymentWorkflowInput } from './contract.ts';
-import { countSignals, finish, loadPayment, sendPayment } from './payment.ts';
-import { showState } from './shown-state.ts';
+import { countSignals, finish, sendNewPayment } from './payment.ts';
 
 /**
  * Ends when the collection is final, with its state. The row is the truth: a run that is lost and started again
@@ -14,8 +13,6 @@ export async function collectionWorkflow(input: PaymentWorkflowInput<'collection
   const signals = countSignals();
   setCurrentDetails('Asking the operator to raise the prompt on the payer’s phone.');
   const seen = { ...signals };
-  const { payment, snapshot } = await loadPayment(input);
-  showState(payment, snapshot);
-  const sent = snapshot.state === 'initiated' ? await sendPayment(payment, snapshot) : snapshot;
-  return finish(await awaitOutcome(payment, sent, signals, seen));
+  const { payment, snapshot } = await sendNewPayment(input);
+  return finish(await awaitOutcome(payment, snapshot, signals, seen));
 }

@@ -26,7 +26,7 @@ import {
   queryingPayeeName,
   queryingStatus,
   QUICK_STATUS_QUERY,
-  sendingAtOnce,
+  SENDING_AT_ONCE,
   sendingPayment,
 } from './policies.ts';
 import { showState } from './shown-state.ts';
@@ -35,6 +35,7 @@ const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const paymentChanged = defineSignal(PAYMENT_CHANGED);
 const own = proxyLocalActivities<PaymentActivities>(OWN_TRANSACTION);
 const quick = proxyLocalActivities<PaymentActivities>(QUICK_STATUS_QUERY);
+const atOnce = proxyLocalActivities<PaymentActivities>(SENDING_AT_ONCE);
 
 /** A payment with the durations that its run uses. */
 export type Payment<Kind extends PaymentKind = PaymentKind> = {
@@ -64,7 +65,7 @@ export function countSignals(): PendingSignals {
   return signals;
 }
 
-/** The payment as it is recorded. The first step of every run, which brings the durations into its history. */
+/** The payment as it is recorded, and the durations, which the history of the run keeps. */
 export async function loadPayment<Kind extends PaymentKind>(
   input: PaymentWorkflowInput & { readonly kind: Kind },
 ): Promise<LoadedPayment<Kind>> {
@@ -96,7 +97,7 @@ export async function sendPayment<Kind extends PaymentKind>(
   snapshot: PaymentSnapshot<Kind>,
 ): Promise<PaymentSnapshot<Kind>> {
   if (LIFECYCLES[payment.kind].isNeverSent(snapshot, Date.now())) return recordTransition(payment, 'never_sent');
-  const result = (await sendAtOnce(payment)) ?? (await sendWithRetries(payment));
+  const result = await sendWithRetries(payment);
   if (result?.kind === 'recorded') return shown(payment, result.snapshot);
   // Something else may have moved the payment since this run loaded it.
   const current = await reloadPayment(payment);
@@ -105,17 +106,27 @@ export async function sendPayment<Kind extends PaymentKind>(
 }
 
 /**
- * Raises a collection's prompt within the workflow task, which saves an activity and another task. Null: it has to be sent by an
- * activity, whose retries the Temporal UI shows: the operator's answer is unknown, or enough other workflow tasks wait for sends.
+ * Raises a collection's prompt as the first step of the run, within the workflow task: that saves a read, an activity and another task.
+ * An activity, whose retries the Temporal UI shows, sends the collection if the outcome of the first try is unknown, or if enough other
+ * workflow tasks wait for sends. Returns the collection after the operator's answer was recorded, and a collection that was sent before
+ * as it is.
  */
-async function sendAtOnce({ kind, input, clocks }: Payment): Promise<SendResult | null> {
-  if (kind !== 'collection') return null;
-  const { sendWithOperator } = proxyLocalActivities<PaymentActivities>(sendingAtOnce(clocks));
-  const summary = `${SEND_SUMMARY[kind]} ${input.operator}`;
-  const result = await orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
-  if (result?.kind === 'busy') return null;
-  if (result === null) await sleep(clocks.promptRetryMs, { summary: `next try in ${inWords(clocks.promptRetryMs)}` });
-  return result;
+export async function sendNewPayment(input: PaymentWorkflowInput<'collection'>): Promise<LoadedPayment<'collection'>> {
+  const summary = `${SEND_SUMMARY.collection} ${input.operator}`;
+  const result = await orNull(atOnce.sendWithOperator.executeWithOptions({ summary }, [input]));
+  if (result?.kind === 'recorded') {
+    const { snapshot, clocks } = result;
+    const payment = { kind: input.kind, input, clocks };
+    return { payment, snapshot: shown<'collection'>(payment, snapshot) };
+  }
+  const { payment, snapshot } = await loadPayment(input);
+  showState(payment, snapshot);
+  if (snapshot.state !== 'initiated' || result?.kind === 'no_outcome') return { payment, snapshot };
+  if (result === null) {
+    const { promptRetryMs } = payment.clocks;
+    await sleep(promptRetryMs, { summary: `next try in ${inWords(promptRetryMs)}` });
+  }
+  return { payment, snapshot: await sendPayment(payment, snapshot) };
 }
 
 function sendWithRetries({ input, clocks }: Payment): Promise<SendResult | null> {

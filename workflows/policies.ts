@@ -33,12 +33,13 @@ export function sendingPayment(kind: PaymentKind, clocks: PaymentClocks): Activi
 }
 
 /**
- * The first try to raise a collection's prompt, within the first workflow task: one try, as long as the others may be. Where it did
- * not end, or not well, the further ones follow as an ordinary activity.
+ * The first try to raise a collection's prompt, as the first step of its run: one try. Its own durations limit it, which the run does not
+ * have yet: this only ends a try that hangs. Further tries follow as an ordinary activity.
  */
-export function sendingAtOnce(clocks: PaymentClocks): LocalActivityOptions {
-  return { startToCloseTimeout: operatorCallMs(clocks), retry: { maximumAttempts: 1 } };
-}
+export const SENDING_AT_ONCE: LocalActivityOptions = {
+  startToCloseTimeout: '2 minutes',
+  retry: { maximumAttempts: 1 },
+};
 
 /**
  * One status query, and the record of what follows from it. It repeats until the database commits that, each time with a new query;

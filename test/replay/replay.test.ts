@@ -86,8 +86,8 @@ describe('the replay of the histories', () => {
     [
       'a collection no longer raises the prompt',
       'collection-paid-after-callback',
-      'const sent =',
-      'const sent = true ? snapshot :',
+      'await orNull(atOnce.sendWithOperator',
+      'true ? null : await orNull(atOnce.sendWithOperator',
     ],
     [
       'a payout is sent before anybody has decided',

@@ -16,7 +16,7 @@ describe('a worker that is held up in the middle of workflow code', function () 
   });
 
   it('goes on, and the payment is carried out', async () => {
-    const passage = 'const sent =';
+    const passage = 'const { snapshot, clocks } = result;';
     const wait = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${HELD_UP_MS});`;
     await testEnv.startServer({}, { workflowBundle: await alteredBundle(passage, `${wait}${passage}`) });
     const payment = await pay(testEnv, '000');

@@ -71,7 +71,7 @@ describe('the trace of a payment', () => {
     assert.equal(workflow.parentSpanId, accepted.spanId);
     const byId = new Map(spans.map((span) => [span.spanId, span]));
     const parentOf = (span: ReceivedSpan) => byId.get(span.parentSpanId ?? '');
-    for (const name of ['loadPayment', 'sendWithOperator', 'queryStatusWithOperator']) {
+    for (const name of ['sendWithOperator', 'queryStatusWithOperator']) {
       const activities = named(spans, name);
       assert.ok(activities.length > 0, name);
       for (const activity of activities) assert.equal(parentOf(activity), workflow);

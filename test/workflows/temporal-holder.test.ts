@@ -143,7 +143,7 @@ describe('the holder of Temporal', function () {
       const payout = await releasedPayout();
       await eventually('the send', () => operator.prompts(payout.operatorReference) > 0, PATIENCE_MS);
       const snapshot = { ...RELEASED, state } as PayoutSnapshot;
-      const result: SendResult = { kind: 'recorded', snapshot };
+      const result = { kind: 'recorded', snapshot } as SendResult;
       await holder.complete(payout.workflowId, 'sendWithOperator', result);
       operator.answerPrompts(ACCEPTED);
       if (what === 'refused') {
