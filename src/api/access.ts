@@ -1,4 +1,4 @@
-// Who may call a route, and how that is checked.
+// Who may call a route, and the middleware that checks it.
 import type { Scope } from '../domain/accounts/api-key.ts';
 import type { Role } from '../domain/accounts/member.ts';
 import type { ApiContext, ApiMiddleware } from './context.ts';
@@ -8,23 +8,22 @@ import { refuseOtherSites, requireLiveSession, requireSession, type SessionDeman
 /** A key with this scope, or a session in a role that has it; after the body, still in one of `rolesAfterBody`. */
 export type PublicAccess = { readonly scope: Scope; readonly rolesAfterBody?: readonly [Role, ...Role[]] };
 
-/** The console: a session in one of these roles. An owner has them all. */
+/** The console: a session in one of these roles. An owner has every role. */
 export type RoleAccess = { readonly roles: readonly [Role, ...Role[]] };
 
 /**
- * Besides these, `session`: a session in any role; `ownSession`: the same, also of a person who has yet to enrol the
- * second factor that their roles require; and `anyone`: for people who have no session yet, refused only to the pages
- * of other sites.
+ * `session`: a session in any role. `ownSession`: also a session of a person who must still enrol the second factor
+ * that their roles require. `anyone`: for people without a session; refused only to pages of other sites.
  */
 export type Access = PublicAccess | RoleAccess | 'session' | 'ownSession' | 'anyone';
 
 export type Requirements = {
   readonly access: Access;
-  /** A person was verified within the last five minutes, by a log-in or step-up. Keys pass. */
+  /** The person was verified within the last five minutes, by a log-in or step-up. A key needs no step-up. */
   readonly needsStepUp?: true;
-  /** The handler confirms a key that was verified before by the version of its row, which spares a statement. */
+  /** The handler itself confirms a cached key, by the version of its row. This saves a statement. */
   readonly confirmsKey?: true;
-  /** A browser asks for it whether or not anybody is there, so it is no use of the session. */
+  /** The browser repeats it whether or not a person is present, so the request is no use of the session. */
   readonly isUse?: false;
 };
 
@@ -32,7 +31,7 @@ export function isPublic(access: Access): access is PublicAccess {
   return typeof access === 'object' && 'scope' in access;
 }
 
-/** Throws `permission_denied`, or what is wrong with the key. Puts the caller or the session into the state. */
+/** Sets the caller or the session in the state. Throws `permission_denied`, or the error of the key. */
 export function requireAccess(deps: ScopeDeps, requirements: Requirements): ApiMiddleware {
   const { access } = requirements;
   if (access === 'anyone') return refuseOtherSites(deps);
@@ -41,7 +40,7 @@ export function requireAccess(deps: ScopeDeps, requirements: Requirements): ApiM
   return requireScope({ scope: access.scope, confirmsKey: requirements.confirmsKey === true, session: demands }, deps);
 }
 
-/** Bodies take minutes to arrive: throws what `requireAccess` throws for a caller who has lost access meanwhile. */
+/** Checks access again after the body, which may take minutes to arrive. Throws as `requireAccess` does. */
 export async function requireAccessAfterBody(
   ctx: ApiContext,
   deps: ScopeDeps,

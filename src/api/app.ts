@@ -59,14 +59,14 @@ export type ApiDeps = Omit<ConsoleDeps, 'stepUpOperations'> &
   RateLimits & {
     readonly consoleApp: ConsoleApp | null;
     readonly docsSite: DocsSite | null;
-    /** How many proxies in front of us are trusted to set X-Forwarded-For. */
+    /** How many proxies in front of the server are trusted to set X-Forwarded-For. */
     readonly trustedProxies: number;
     readonly requests: RequestLog;
     /** Called with every request once its response begins. */
     readonly onAnswered?: (request: AnsweredRequest) => void;
   };
 
-/** What keys and people call. */
+/** The routes that keys and people call. */
 const ROUTES: readonly UnboundRoute<ConsoleDeps>[] = [
   ...collectionRoutes,
   ...payoutRoutes,
@@ -100,7 +100,7 @@ const ROUTES: readonly UnboundRoute<ConsoleDeps>[] = [
 ];
 
 export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] } {
-  // Known once every route is described; asked for by requests alone.
+  // The finder exists once every route is described; only requests use it.
   const stepUpOperations = () =>
     described.flatMap(({ operation: { operationId, 'x-step-up': isStepUp } }) =>
       operationId !== undefined && isStepUp === true ? [operationId] : [],
@@ -116,7 +116,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
 
   const app = new Koa<ApiState>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
   app.on('error', (error: unknown) => {
-    // Something broke while a response was being sent, usually because the caller went away.
+    // The connection broke while a response was being sent, usually because the caller closed it.
     deps.log.debug({ error }, 'a connection broke');
   });
   app.use((ctx, next) => {
@@ -142,7 +142,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   return { app, routes };
 }
 
-/** A router for each path: the path of a request is known here, and one router would try the patterns of all. */
+/** One router per path. The path of a request is known here; a single router would try the patterns of all paths. */
 function runRoute(routes: readonly Route[]): Koa.Middleware<ApiState> {
   const routers = new Map<string, Router<ApiState>>();
   for (const { method, path, pipeline } of routes) {
@@ -159,8 +159,8 @@ function runRoute(routes: readonly Route[]): Koa.Middleware<ApiState> {
 }
 
 /**
- * Refuses an unknown path with 404 and a known one without this method with 405. A literal path goes before a template,
- * as OpenAPI has it: `accept` is not an id. A path has one spelling: no other case, slash or escape leads to a route.
+ * Refuses an unknown path with 404, and a known path without this method with 405. As in OpenAPI, a literal path takes
+ * precedence: `accept` is not an id. A path has one spelling: no other case, slash or escape leads to a route.
  */
 function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
   const methodsByPath = new Map<string, string[]>();

@@ -1,16 +1,16 @@
-// Bodies that break off or cannot be read, while their request waits for a response.
+// Bodies that break off or cannot be read while their request waits for a response.
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain/errors.ts';
 
 const broken = new WeakSet<IncomingMessage>();
 
-/** Makes reading this body fail with `body_malformed`, now or later. Who never reads it does not notice. */
+/** Makes every read of this body fail with `body_malformed`, now or later. Has no effect on a body that is not read. */
 export function breakBody(request: IncomingMessage): void {
   broken.add(request);
   if (request.listenerCount('error') > 0) request.emit('error', bodyBroken());
 }
 
-/** Throws `body_malformed` if the body is known to be broken: waiting for its end would never end. */
+/** Throws `body_malformed` if the body is already known to be broken: a wait for its end would never finish. */
 export function refuseBrokenBody(request: IncomingMessage): void {
   if (broken.has(request)) throw bodyBroken();
 }

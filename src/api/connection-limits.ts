@@ -1,24 +1,24 @@
-// Bounds the connections of an HTTP server, so that no client takes them all.
+// Bounds the connections of an HTTP server, so that no client can occupy all of them.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from './client-address.ts';
 
 export type ConnectionLimits = {
-  /** Open at the same time. */
+  /** The most connections that are open at the same time. */
   readonly max: number;
-  /** The same of one client; null where all connections come from trusted proxies. */
+  /** The most open connections of one client; null if all connections come from trusted proxies. */
   readonly maxPerAddress: number | null;
 };
 
-/** So many of all connections may be open without having sent a request: who opens a connection has one to send. */
+/** The share of connections that may be open without a request so far. A normal client sends one at once. */
 const SILENT_SHARE = 0.2;
 
-/** Refuses connections beyond the limits, and ends the oldest silent ones. Both are reported to `onRefused`. */
+/** Refuses connections beyond the limits, and closes the oldest silent ones. Reports both to `onRefused`. */
 export function limitConnections(server: Server, limits: ConnectionLimits, onRefused: () => void): void {
   const { max, maxPerAddress } = limits;
   const maxSilent = Math.ceil(max * SILENT_SHARE);
   const openByNetwork = new Map<string, number>();
-  // In the order in which they were opened.
+  // In the order in which the connections were opened.
   const silent = new Set<Socket>();
   server.maxConnections = max;
   server.on('drop', onRefused);

@@ -1,4 +1,4 @@
-// Serves the console's web app, as it was built, under /console: its files, and its one page for every other path there.
+// Serves the built web app of the console under /console: its files, and its one page for every other path there.
 import type { ApiMiddleware } from './context.ts';
 import {
   pagePolicy,
@@ -11,12 +11,12 @@ import {
 
 const PREFIX = '/console';
 const PAGE = 'index.html';
-/** The name of each of them carries the digest of its content. */
+/** The name of each of these files carries the digest of its content. */
 const NAMED_BY_CONTENT = `${PREFIX}/assets/`;
 
 export type ConsoleApp = { readonly files: ReadonlyMap<string, StaticFile>; readonly page: StaticFile };
 
-/** Reads the app, whole, from the first of these folders that has it. Null where it was not built. */
+/** Reads the whole app from the first of these folders that has it. Null if it was not built. */
 export function loadConsoleApp(folders: readonly string[]): ConsoleApp | null {
   const files = readStaticFiles(folders, PAGE);
   const page = files?.get(PAGE);
@@ -25,7 +25,7 @@ export function loadConsoleApp(folders: readonly string[]): ConsoleApp | null {
   return { files: new Map(others.map(([name, file]) => [`${PREFIX}/${name}`, file])), page };
 }
 
-/** Passes on what is not under /console, and all of it where there is no app. Throws `method_not_allowed`. */
+/** Passes on every request outside /console, and every request if there is no app. Throws `method_not_allowed`. */
 export function serveConsoleApp(app: ConsoleApp | null): ApiMiddleware {
   return (ctx, next) => {
     const { path } = ctx;
@@ -39,7 +39,7 @@ export function serveConsoleApp(app: ConsoleApp | null): ApiMiddleware {
   };
 }
 
-/** Nothing from another host, and nothing inline but the style rules under this response's nonce. */
+/** Allows nothing from another host, and nothing inline except style rules under the nonce of this response. */
 function policyOf(nonce: string): string {
   return pagePolicy([`style-src 'self' 'nonce-${nonce}'`, "img-src 'self' data:", "connect-src 'self'"], 'default');
 }

@@ -1,4 +1,4 @@
-// The state of a request on its way through the middleware, and what it says of its caller.
+// The state of a request on its way through the middleware, and what that state says about the caller.
 import type { Middleware } from 'koa';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy, Person } from '../domain/accounts/member.ts';
@@ -9,7 +9,7 @@ import type { PaymentId } from '../domain/payments/payment.ts';
 
 /** Who acts: an API key, which stands for the person who created it, or a person in a session. */
 export type Actor =
-  /** `maker` is null when the person who created the key is no longer a member: then no payout is created with it. */
+  /** `maker` is null if the person who created the key is no longer a member. Such a key creates no payouts. */
   | { readonly kind: 'key'; readonly keyId: ApiKeyId; readonly maker: UserId | null }
   | { readonly kind: 'person'; readonly person: Person };
 
@@ -22,29 +22,29 @@ export type Caller = {
 /** An API key that was verified for an earlier request. */
 export type CachedKey = {
   readonly version: string;
-  /** Who was its maker then, if anybody: whether they still are is another row. */
+  /** The maker of the key at that time, if any. Another row says whether that person is still a member. */
   readonly maker: UserId | null;
-  /** Verifies it for this request. Throws what is wrong with it; afterwards the caller is as of now. */
+  /** Verifies the key for this request and returns the current caller. Throws the error of the key. */
   verify(): Promise<Caller>;
 };
 
 export type ApiState = {
   requestId: string;
-  /** The template of the API's route that the path leads to; undefined for none. */
+  /** The path template of the matched API route; undefined if none matched. */
   route?: string | undefined;
-  /** Of the client, once it was asked for. */
+  /** The address of the client, once something asked for it. */
   address?: string | null;
   caller?: Caller;
-  /** When the caller's key was verified for this request, or found among the cached ones, by `performance.now()`. */
+  /** When the caller's key was verified for this request, or found among the cached keys, by `performance.now()`. */
   keyCheckedAtMs?: number;
   /** Set until the caller's key is verified for this request. */
   cachedKey?: CachedKey | undefined;
   session?: Session;
-  /** The payment that the request was about, where neither path nor response names it. */
+  /** The payment that the request concerns, if neither path nor response names it. */
   paymentId?: PaymentId;
-  /** What became a response with 5xx. */
+  /** The error behind a response with 5xx. */
   failure?: unknown;
-  /** The key of a merchant that came with the request, good or not. */
+  /** The merchant's key that came with the request, whether or not it was accepted. */
   presentedKey?: { readonly apiKeyId: ApiKeyId; readonly merchantId: MerchantId };
 };
 
@@ -60,17 +60,17 @@ export function sessionOf(ctx: { state: ApiState }): Session {
   return ctx.state.session;
 }
 
-/** Who acts in the session, and from where, for operations that write to the audit log. */
+/** The person who acts in the session and their address, for operations that write to the audit log. */
 export function auditOf(ctx: Requested): ActedBy {
   return { person: sessionOf(ctx).person, address: addressOf(ctx), requestId: ctx.state.requestId };
 }
 
-/** The client's address as the database keeps it; null when there is none that can be read. */
+/** The client's address as the database stores it; null if no readable address is known. */
 export function addressOf(ctx: Requested): string | null {
   return (ctx.state.address ??= plainAddress(ctx.ip));
 }
 
-/** What the client calls itself, in plain characters and not at length; null when it does not say. */
+/** The client's user agent, shortened and in plain characters; null if the client sends none. */
 export function userAgentOf(ctx: { get(header: string): string }): string | null {
   const text = ctx
     .get('User-Agent')
@@ -80,24 +80,24 @@ export function userAgentOf(ctx: { get(header: string): string }): string | null
   return text === '' ? null : text;
 }
 
-/** The id in the path; empty: none, or the request has not reached its route. */
+/** The id in the path; empty if the path has none, or the request has not reached its route. */
 export function pathIdOf(ctx: object): string {
   return (ctx as { params?: { id?: string } }).params?.id ?? '';
 }
 
 const ID_OF_STORED = /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/;
 
-/** The id of the object in a stored response; undefined: there is none. */
+/** The id of the object in a stored response; undefined if there is none. */
 export function storedIdOf({ body }: { readonly body: unknown }): string | undefined {
   return typeof body === 'string' ? ID_OF_STORED.exec(body)?.[1] : undefined;
 }
 
-/** Method and route, by which the audit log names an act that has no name of its own. */
+/** Method and route. The audit log names an act by them if the act has no name of its own. */
 export function routeOf(ctx: { readonly method: string; readonly path: string }): string {
   return `${ctx.method} ${matchedRoute(ctx) ?? ctx.path}`.slice(0, 100);
 }
 
-/** The path of the route, with names in the place of values; null before the request has reached one. */
+/** The path template of the route; null before the request has reached a route. */
 export function matchedRoute(ctx: object): string | null {
   return (ctx as { _matchedRoute?: string })._matchedRoute ?? null;
 }

@@ -1,4 +1,4 @@
-// Exports of lists as CSV: read page by page as fast as the caller takes them, for as long as the caller's session lasts.
+// Exports lists as CSV: reads page by page as fast as the caller receives, while the caller's session lasts.
 import { Readable } from 'node:stream';
 import type { Database } from '../db/platform/database.ts';
 import type { ActedBy } from '../domain/accounts/member.ts';
@@ -7,7 +7,7 @@ import { csvLine, type Cell } from '../domain/csv.ts';
 import { recordExport, type RecordExport } from '../operations/accounts/audit-log.ts';
 import { isSessionUnchanged } from '../operations/read-live-updates.ts';
 
-/** In their order, by name: what each holds of an item. */
+/** The columns in their order: for each name, the cell of an item. */
 export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>;
 
 export type CsvExport<Item, Place> = {
@@ -16,7 +16,7 @@ export type CsvExport<Item, Place> = {
   readonly session: Session;
   readonly filters: Readonly<Record<string, unknown>>;
   readonly columns: CsvColumns<Item>;
-  /** A page may have fewer than `limit`, or none, and still a next one. */
+  /** A page may have fewer items than `limit`, or none, and still be followed by another page. */
   readonly readPage: (
     place: Place | null,
     limit: number,
@@ -25,12 +25,13 @@ export type CsvExport<Item, Place> = {
 
 const PAGE_SIZE = 500;
 const CHECK_SESSION_EVERY_MS = 5000;
-// What a filter says about a person does not belong into a log that keeps it for ever.
+// A filter value may identify a person, so it does not belong in a log that is kept for ever.
 const PERSONAL_FILTERS = ['phone', 'reference', 'idempotency_key'];
 
 /**
- * The response with the export. It is recorded in the audit log and its first page is read before this returns, so that a
- * failure is an error response. Later ones, and the end of the session, break the response off, which shows that it is not whole.
+ * The response with the export. The audit entry is recorded and the first page read before this returns: their failure
+ * is an error response. A later failure, or the end of the session, breaks the response off, which shows that it is
+ * incomplete.
  */
 export async function csvResponse<Item, Place>(db: Database, what: CsvExport<Item, Place>) {
   const { dataset, by, filters } = what;
@@ -68,7 +69,7 @@ async function* linesOf<Item, Place>(
   return undefined;
 }
 
-// When the caller goes away, the stream ends the generator, and no further page is read.
+// When the caller closes the connection, the stream ends the generator and no further page is read.
 async function* startingWith(first: string, lines: AsyncGenerator<string>): AsyncGenerator<string> {
   yield first;
   yield* lines;

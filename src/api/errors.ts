@@ -1,4 +1,4 @@
-// Errors on the wire: the one place where a category becomes an HTTP status.
+// Errors on the wire: the one place where an error category becomes an HTTP status.
 import { DomainError, recordsUnavailable } from '../domain/errors.ts';
 import type { ErrorCategory } from '../domain/error-codes.ts';
 import { unreadable } from './json.ts';
@@ -18,7 +18,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
   internal: 500,
 };
 
-/** Anything that is not a DomainError is a bug or a broken dependency: its text never goes into a response. */
+/** Any error that is not a DomainError is a bug or a broken dependency: its text never goes into a response. */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   const status = httpStatusOf(error);
@@ -62,7 +62,7 @@ const AWAY_SOCKET_CODES = new Set([
 ]);
 
 // Classes of SQLSTATE: connection lost, rolled back in a conflict (after our own retries), out of resources, operator
-// intervention (shutting down, starting up, statement time-out); and the time-out of an idle transaction.
+// intervention (shutdown, start-up, statement timeout); and the timeout of an idle transaction.
 const AWAY_SQLSTATES = /^(?:08|40|53|57)[0-9A-Z]{3}$|^25P03$/;
 
 function isDatabaseAway(error: unknown): boolean {

@@ -1,23 +1,23 @@
-// Forms carry flat text: this gives back the object of fields that JSON would have carried.
+// Converts the flat text of a form into the object of fields that JSON would have carried.
 import { z } from 'zod';
 import { DomainError } from '../domain/errors.ts';
 
 type Fields = Record<string, unknown>;
 
-// `metadata[order]`, one level deep: a name with more brackets is no name that a request has.
+// `metadata[order]`, one level deep: no request has a field whose name has more brackets.
 const PAIR_NAME = /^([^[\]]+)\[([^[\]]+)\]$/;
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
 ]);
 
-/** The values of a name that came more than once in a form or a query. Where the schema wants a list, they are that list. */
+/** The values of a name that a form or query has more than once. If the schema expects a list, they are that list. */
 export class Repeated extends Array<unknown> {}
 
 /**
- * The fields of a URL-encoded form, values as text; `metadata[order]=1042` is the pair `order` of `metadata`. A name
- * that comes twice becomes `Repeated`, for the schema to refuse or to take as a list. Throws `body_malformed` for the
- * name that JSON cannot have here either, and for escapes that are not UTF-8.
+ * The fields of a URL-encoded form, with text values; `metadata[order]=1042` is the pair `order` of `metadata`. A name
+ * that occurs twice becomes `Repeated`: the schema refuses it or reads it as a list. Throws `body_malformed` for
+ * `__proto__`, which JSON refuses too, and for escapes that are not UTF-8.
  */
 export function parseForm(text: string): Fields {
   if (!isUtf8(text)) throw new DomainError('body_malformed', 'The percent escapes in the form are not valid UTF-8.');
@@ -32,8 +32,8 @@ export function parseForm(text: string): Fields {
 }
 
 /**
- * The fields of a form with the values that the schema wants in place of text: digits as a number, `true` and `false`
- * as booleans, one value as a list, no text as null. What does not fit stays text, for the schema to refuse.
+ * The fields of a form with the values that the schema expects instead of text: digits as a number, `true` and `false`
+ * as booleans, one value as a list, empty text as null. Text that does not fit stays text, and the schema refuses it.
  */
 export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
   return Object.fromEntries(
@@ -46,8 +46,8 @@ export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
 }
 
 /**
- * The same fields as a form can carry them, for the document: no text stands for null, and the name of a pair has no brackets. It has a
- * name of its own in any case: a generated client sees by the type of a body whether to send it as JSON or as a form.
+ * The schema of these fields in a form, for the document: empty text stands for null, names of pairs have no brackets.
+ * It always has its own name: generated clients decide by the type of a body whether to send JSON or a form.
  */
 export function inForm(schema: z.ZodObject): z.ZodObject {
   const form = forms.get(schema) ?? formOf(schema);
@@ -55,7 +55,7 @@ export function inForm(schema: z.ZodObject): z.ZodObject {
   return form;
 }
 
-// One for each schema, however many routes take it.
+// One form schema for each schema, however many routes use it.
 const forms = new WeakMap<z.ZodObject, z.ZodObject>();
 
 function formOf(schema: z.ZodObject): z.ZodObject {
@@ -65,7 +65,7 @@ function formOf(schema: z.ZodObject): z.ZodObject {
   return z.strictObject({ ...schema.shape, ...fields }).meta({ ...meta, id: `${String(meta.id)}Form` });
 }
 
-/** Whether a form can carry these fields: it has no way to write a list of objects. */
+/** Whether a form can carry these fields: a form cannot express a list of objects. */
 export function fitsForm({ shape }: z.ZodObject): boolean {
   return !Object.values<z.ZodType>(shape).some(isListOfObjects);
 }
@@ -110,12 +110,12 @@ function isNullable(field: z.ZodType): boolean {
   return field.safeParse(null).success;
 }
 
-/** Whether the field is another one that may be missing or null. */
+/** Whether the schema wraps that of another field, to let it be missing or null. */
 export function isWrapper(field: unknown): field is z.ZodOptional | z.ZodNullable | z.ZodDefault {
   return field instanceof z.ZodOptional || field instanceof z.ZodNullable || field instanceof z.ZodDefault;
 }
 
-/** Whether every escape is part of a character in UTF-8. A percent sign that begins no escape stands for itself. */
+/** Whether every escape is part of a UTF-8 character. A percent sign that begins no escape stands for itself. */
 export function isUtf8(form: string): boolean {
   try {
     decodeURIComponent(form.replace(/%(?![0-9a-f]{2})/gi, ''));
@@ -130,7 +130,7 @@ function emptyFields(): Fields {
   return Object.create(null) as Fields;
 }
 
-/** Whether it is an object of fields, and no list. */
+/** Whether the value is an object of fields and not a list. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-// The HTTP server around the application, which gives a complete error response to what never reaches the application.
+// The HTTP server around the application. Requests that never reach the application get a complete error response too.
 import {
   createServer,
   STATUS_CODES,
@@ -29,30 +29,29 @@ export type HttpServerOptions = {
   readonly log: Log;
 };
 
-/** The requests of a connection: the last one that arrived, and those whose responses are under way. */
+/** The requests of a connection: the last one that arrived, and those whose responses are in progress. */
 type Connection = { last: IncomingMessage; readonly underWay: Set<ServerResponse>; isEnding: boolean };
 
 /**
- * Node refuses some requests by itself, without request id and body. Here they get both, and the connection is closed.
- *
- * Every request gets one response: what follows it on the connection and cannot be read changes nothing about it, and a
- * client may end its half of the connection before the response. A response that is made before the end of a body that is too large, or
- * that does not say how large it is, is the last one of its connection: nothing more is read.
+ * Node refuses some requests by itself, without request id and body. This server adds both and closes the connection.
+ * Every request gets one response. Unreadable bytes after it on the connection do not change that response, and a
+ * client may end its half of the connection before the response. A response is the last one of its connection if it is
+ * made before the end of a body that is too large or of unknown size: nothing more is read.
  */
 export function createHttpServer({ limits, handle, headers, log }: HttpServerOptions): Server {
   const connections = new WeakMap<Duplex, Connection>();
   const server = createServer({ ...limits, requireHostHeader: false }, (request, response) => {
     const connection = track(connections, request, response);
-    // What comes behind the last response of a connection would get none.
+    // Requests behind the last response of a connection would get no response.
     if (connection.isEnding) return;
     stopReadingAfter(connection, request, response);
-    // We speak no other protocol. Node loses the bytes that follow such a request at once: a later response would be taken for theirs.
+    // Node loses bytes that follow such a request: the client would take a later response for theirs.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const fault = headerFault(request);
     if (fault === null) handle(request, response);
     else refuse(response, fault, headers);
   });
-  // Node's types do not know it: without it, the end of the client's half ends ours too, responses or not.
+  // Missing in Node's types. Without it, the end of the client's half also ends ours, before the responses.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     track(connections, request, response);
@@ -87,12 +86,12 @@ function track(
   return connection;
 }
 
-// What cannot be read belongs to a request that has its response already or will get it, or follows such a request.
+// Unreadable bytes belong to a request that already has or will get its response, or they follow such a request.
 function isBusy({ last, underWay }: Connection): boolean {
   return !last.complete || underWay.size > 0;
 }
 
-// Closes the connection when the responses that are under way are sent. More bytes may arrive, and fail, until then.
+// Closes the connection once the responses in progress are sent. More bytes may arrive and fail until then.
 function finish(connection: Connection, socket: Duplex): void {
   if (connection.isEnding) return;
   connection.isEnding = true;
@@ -118,12 +117,12 @@ function refuseUnread(
   });
 }
 
-// Node takes the first or the last of two, or joins them: a proxy in front of us may do otherwise, and act on the other one.
+// Of two such headers Node uses the first or the last, or joins them. A proxy in front may choose differently.
 const SENT_ONCE = ['Host', 'Authorization', 'Content-Type', 'Idempotency-Key'];
 
 function headerFault({ httpVersionMajor, httpVersionMinor, headersDistinct, url }: IncomingMessage): string | null {
   const countOf = (name: string) => headersDistinct[name.toLowerCase()]?.length ?? 0;
-  // An operator sends a callback once, and it is read whatever its media type.
+  // An operator sends a callback once, so it is read whatever its media type.
   const decisive = url?.startsWith('/operators/') ? ['Host'] : SENT_ONCE;
   const repeated = decisive.find((name) => countOf(name) > 1);
   if (repeated !== undefined) return `A request has one ${repeated} header only. Send no second one.`;
@@ -131,10 +130,10 @@ function headerFault({ httpVersionMajor, httpVersionMinor, headersDistinct, url 
   return needsHost && countOf('Host') === 0 ? 'A request needs a Host header.' : null;
 }
 
-/** So long a client may take to receive the last response of a connection whose request it is still sending. */
+/** How long a client may take to receive the last response of a connection while it still sends its request. */
 const LINGER_MS = 1000;
 
-// Node would read the rest of the body, whatever its size, or close at once: then a client that still sends loses the response.
+// Node would read the whole rest of the body, or close at once: a client that still sends then loses the response.
 function stopReadingAfter(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
@@ -142,7 +141,7 @@ function stopReadingAfter(connection: Connection, request: IncomingMessage, resp
     if (!isBounded(request)) {
       connection.isEnding = true;
       response.shouldKeepAlive = false;
-      // A listener makes the body ours to read, and a paused one is not read.
+      // With a listener Node leaves the body to this code, and a paused body is not read.
       request.on('data', () => undefined).pause();
       socket.destroySoon = () => {
         socket.end();
@@ -153,7 +152,7 @@ function stopReadingAfter(connection: Connection, request: IncomingMessage, resp
   };
 }
 
-// What is on the way of a body of the usual size is read and dropped, and the connection serves further requests.
+// The rest of a body of the usual size is read and dropped, and the connection serves further requests.
 function isBounded({ complete, headers }: IncomingMessage): boolean {
   const isSized = headers['transfer-encoding'] === undefined;
   return complete || (isSized && Number(headers['content-length'] ?? 0) <= MAX_BODY_BYTES);

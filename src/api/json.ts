@@ -1,13 +1,13 @@
-// Parses JSON, and refuses what two parsers could understand in two different ways.
+// Parses JSON, and refuses text that two parsers could understand differently.
 import { DomainError } from '../domain/errors.ts';
 
-// Valid JSON consists of these, white space, and `true`, `false` and `null`.
+// Valid JSON consists of these tokens, white space, and `true`, `false` and `null`.
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|-?[0-9][0-9.eE+-]*/g;
 const NUMBER = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
 /**
- * The parsed value. Throws `body_malformed` for text that is not JSON, for an object that has a name twice or the name
- * `__proto__`, and for a number that is not whole and would be read as a whole one.
+ * The parsed value. Throws `body_malformed` for text that is not JSON, for an object with a repeated name or the name
+ * `__proto__`, and for a fractional number that would be rounded to a whole one.
  */
 export function parseJson(text: string): unknown {
   let value: unknown;
@@ -46,7 +46,7 @@ function addName(names: Set<string> | null, name: string): void {
   names?.add(name);
 }
 
-// 5000.0 and 50e2 are whole numbers and are read as such; 5000.0000000000000000001 would lose its last digit.
+// 5000.0 and 50e2 are whole numbers and are accepted; 5000.0000000000000000001 would lose its last digit.
 function refuseNearlyWhole(token: string): void {
   if (!Number.isInteger(Number(token))) return;
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(token) ?? [];

@@ -1,4 +1,4 @@
-// The open streams of live updates of this process: one loop reads the database for all of them.
+// The open streams of live updates of this process. One loop reads the database for all of them.
 import { Readable } from 'node:stream';
 import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { Database } from '../db/platform/database.ts';
@@ -12,12 +12,12 @@ import { liveUpdateObject } from './schemas/live-update.ts';
 
 export type LiveStreams = {
   /**
-   * A stream of the updates of the session's merchant, as text of server-sent events: those after the place that the reader was
-   * told, or from now on. It ends with the session, when the person's roles change, and when the reader is too slow. Throws
-   * `rate_limited` and `service_unavailable` where there are too many.
+   * Opens a stream of the updates of the session's merchant, as text of server-sent events: after `lastPlace`, or from
+   * now on. The stream ends with the session, when the roles of the person change, and when the reader is too slow.
+   * Throws `rate_limited` and `service_unavailable` if too many streams are open.
    */
   open(session: Session, lastPlace: string): Readable;
-  /** Ends all streams, which would hold up the stop of the server, and refuses new ones. */
+  /** Ends all streams, because an open stream would delay the stop of the server, and refuses new ones. */
   close(): void;
 };
 
@@ -25,7 +25,7 @@ export type LiveStreamsOptions = {
   readonly db: Database;
   readonly log: Log;
   readonly pollEveryMs?: number;
-  /** A stream on which nothing happens says so as often, so that proxies leave it open and its reader keeps the place. */
+  /** How often an idle stream sends a heartbeat, so that proxies keep it open and its reader keeps the place. */
   readonly heartbeatEveryMs?: number;
   readonly checkSessionsEveryMs?: number;
   readonly maxStreams?: number;
@@ -35,7 +35,7 @@ export type LiveStreamsOptions = {
 type Stream = {
   readonly session: Session;
   readonly output: Readable;
-  /** As far as it was told. Null: from the end on, as soon as that is known. */
+  /** The place up to which the stream has sent. Null: it starts at the end, once the end is known. */
   place: Place | null;
   readonly isResumed: boolean;
   isGreeted: boolean;
@@ -43,7 +43,7 @@ type Stream = {
 };
 
 const BATCH_SIZE = 500;
-/** A reader that leaves more unread is cut off; it comes back to the place where it was. */
+/** A reader with more unread bytes is disconnected. It continues from its last place when it reconnects. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 const RETRY_AFTER_MS = 2000;
 
@@ -63,7 +63,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     }
   }
 
-  /** Brings streams that are at one place to the end. */
+  /** Brings streams at one place to the end. */
   async function advance(group: readonly Stream[], end: Place): Promise<void> {
     for (let place = group[0]?.place ?? end; isBefore(place, end);) {
       const live = group.filter(({ output }) => !output.destroyed);
@@ -118,7 +118,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
 type Polls = { wake(): void; close(): void };
 type PollsOptions = { readonly everyMs: number; readonly isNeeded: () => boolean; readonly log: Log };
 
-/** Polls when it is woken and, while that is needed, at intervals. */
+/** Polls when it is woken and, while polling is needed, at intervals. */
 function createPolls(poll: () => Promise<void>, { everyMs, isNeeded, log }: PollsOptions): Polls {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -132,7 +132,7 @@ function createPolls(poll: () => Promise<void>, { everyMs, isNeeded, log }: Poll
       }
     },
     onError(error) {
-      // The streams stay open: whoever reads them gets what was missed with the next poll that succeeds.
+      // The streams stay open: the next successful poll sends what was missed.
       log.debug({ error }, 'the live updates could not be read');
     },
   });
@@ -152,11 +152,11 @@ function tooManyStreams(): DomainError {
   });
 }
 
-/** Greets new streams, and groups all by their place. */
+/** Greets new streams, and groups all streams by their place. */
 function groupsOf(streams: ReadonlySet<Stream>, end: Place): Stream[][] {
   const groups = new Map<string, Stream[]>();
   for (const stream of streams) {
-    // A place beyond the end is one of another database, for example of before a restore.
+    // A place beyond the end comes from another database, for example from before a restore.
     const isKnown = stream.place !== null && !isBefore(end, stream.place);
     if (!isKnown) stream.place = end;
     if (!stream.isGreeted) {
@@ -181,7 +181,7 @@ function send(stream: Stream, text: string, place: Place | null): void {
   const { output } = stream;
   if (output.destroyed || output.readableEnded) return;
   stream.lastSentMs = Date.now();
-  // An id without data is kept by the reader, and shows nothing.
+  // The reader keeps an id without data, and shows nothing.
   const id = place === null ? '' : `id: ${writePlace(place, new Date())}\n`;
   output.push(`${id}${text}\n`);
   if (output.readableLength > MAX_UNREAD_BYTES) output.destroy();

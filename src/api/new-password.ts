@@ -1,10 +1,10 @@
-// New passwords that come with a request: those that are guessed first are refused.
+// Refuses new passwords that are easily guessed.
 import { invalidParameters } from '../domain/errors.ts';
 import { isEasilyGuessed } from '../security/password-strength.ts';
 
 /**
- * Throws `parameter_invalid` for a common password, a pattern, or one that is these names with little else. It takes this process
- * up to some tenths of a second, in which it answers nobody: routes call it within an attempt that is counted.
+ * Throws `parameter_invalid` for a common password, a pattern, or one of these names with little else. The check blocks
+ * this process for some tenths of a second: routes call it within an attempt that is counted.
  */
 export function requireHardToGuess(param: string, password: string, names: readonly string[]): void {
   if (!isEasilyGuessed(password, names)) return;

@@ -2,7 +2,7 @@
 type Schema = Readonly<Record<string, unknown>>;
 type Components = Readonly<Record<string, unknown>>;
 
-// For texts by the name of their field, where the schema itself has no example.
+// Examples for texts by the name of their field, if the schema itself has none.
 const TEXTS: Readonly<Record<string, string>> = {
   address: '203.0.113.7',
   approval_token: 'vJ0c4m1kq2n8s6t3u7w5x9y1z0a2b4c6d8e0f1g3h5i',
@@ -39,7 +39,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
 };
 
-/** An example that fits the schema. Texts without a better one get that of their name, or a plain one. */
+/** An example that fits the schema. A text without an example gets the one of its name, or a plain one. */
 export function exampleOf(schema: Schema, components: Components, name = ''): unknown {
   const nested = (inner: unknown, innerName = name) => exampleOf(inner as Schema, components, innerName);
   if ('example' in schema) return schema['example'];
@@ -49,7 +49,7 @@ export function exampleOf(schema: Schema, components: Components, name = ''): un
   if (typeof schema['$ref'] === 'string') return nested(components[schema['$ref'].split('/').at(-1) ?? '']);
   if (Array.isArray(schema['type'])) return nested({ ...schema, type: (schema['type'] as unknown[])[0] });
   const choices = schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf'];
-  // A union of objects says too that it is an object.
+  // A union of objects also declares that it is an object.
   const isChoice = schema['type'] === undefined || schema['oneOf'] !== undefined;
   if (Array.isArray(choices) && isChoice) return nested(choices[0]);
   if (schema['type'] === 'object') return exampleObject(schema, nested);
@@ -73,7 +73,7 @@ type Document = {
   components?: { schemas?: object | undefined } | undefined;
 };
 
-/** Adds to the document an example wherever it has none. */
+/** Adds an example to every place in the document that has none. */
 export function addExamples<Given extends Document>(document: Given): Given {
   const components = (document.components?.schemas ?? {}) as Components;
   const operations = [document.paths, document.webhooks]

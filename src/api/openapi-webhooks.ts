@@ -1,4 +1,4 @@
-// What the OpenAPI document says about webhooks: the request that a merchant's receiver gets for each type of event.
+// The webhooks of the OpenAPI document: the request that a merchant's receiver gets for each type of event.
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { z } from 'zod';
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';

@@ -27,7 +27,7 @@ The routes under \`/v1/console\` are for people with a session. \`x-roles\` name
 The roles \`owner\`, \`admin\`, \`maker\` and \`approver\` require a second factor: until the person has enrolled one, their session can call only
 \`/v1/console/session\` and the routes under it. \`x-step-up\` marks operations that need a log-in or step-up within the last five minutes.`;
 
-// The code that no operation has: it is returned where there is none.
+// The code that no operation has: it is returned if no operation matches.
 const EXAMPLE_CODES = ERROR_CODES.filter((code) => code !== 'route_not_found');
 const MAX_INT32 = 2 ** 31 - 1;
 
@@ -46,7 +46,7 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
       },
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       servers: [{ url: publicUrl }],
-      // For every operation that does not say otherwise: a key, or the session of a person whose roles have the scope.
+      // The default for operations: a key, or the session of a person whose roles have the scope.
       security: [{ apiKey: [] }, { consoleSession: [] }],
       paths,
       webhooks: openApiWebhooks(),
@@ -77,7 +77,7 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
   return addExamples(document);
 }
 
-// Without it, generated clients of many languages read a number into 32 bits.
+// Without the format, generated clients of many languages read a number into 32 bits.
 function withFormat({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   const { type, maximum = 0 } = jsonSchema;
   if (type === 'integer' && maximum > MAX_INT32) jsonSchema.format = 'int64';

@@ -1,4 +1,4 @@
-// What the OpenAPI document says about a route, generated from the description of the route.
+// The operation of a route in the OpenAPI document, generated from the description of the route.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { Role } from '../domain/accounts/member.ts';
@@ -34,7 +34,7 @@ const SET_COOKIE = {
   },
 } as const;
 
-// What the error responses of a status have, besides the id of the request.
+// The headers that error responses of a status have, besides the id of the request.
 const REPLAYED: Headers = {
   'Idempotent-Replayed': {
     schema: { type: 'string', enum: ['true'] },
@@ -43,7 +43,7 @@ const REPLAYED: Headers = {
 };
 
 const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
-  // The one refusal that is stored.
+  // The only refusal that is stored.
   402: REPLAYED,
   401: { 'WWW-Authenticate': { schema: { type: 'string' }, description: 'The authentication scheme: `Bearer`.' } },
   405: { Allow: { schema: { type: 'string' }, description: 'The methods that the path supports.' } },
@@ -62,7 +62,7 @@ const KEY_ERRORS: readonly ErrorCode[] = [
   'api_key_revoked',
   'insufficient_scope',
 ];
-/** A code, with its category where that is not the code's own. */
+/** A code, with its category if that differs from the code's own category. */
 type Refusal = ErrorCode | readonly [ErrorCode, ErrorCategory];
 const NOT_AUTHENTICATED: Refusal = ['permission_denied', 'unauthenticated'];
 const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
@@ -79,7 +79,7 @@ const ERRORS_ANYWHERE: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** The operation with everything that follows from the description: security, parameters, body, responses, errors. */
+/** The operation with security, parameters, body, responses and errors, all derived from the description. */
 export function operationOf(route: RouteDescription): ZodOpenApiOperationObject {
   const { operationId, tag, summary, access, needsStepUp, idPrefix, isIdempotent, query, body } = route;
   const { response, waitingResponse } = route;
@@ -100,7 +100,7 @@ export function operationOf(route: RouteDescription): ZodOpenApiOperationObject 
     ...(roles && { 'x-roles': roles }),
     ...(needsStepUp && { 'x-step-up': true }),
     ...(!isPublic(access) && { security: access === 'anyone' ? [] : [{ consoleSession: [] }] }),
-    // The document writes out an empty list of parameters for the console, and none for the public API.
+    // The document writes an empty list of parameters for the console, and none for the public API.
     ...((hasParameters || !isPublic(access)) && { requestParams }),
     ...(body && { requestBody: requestBodyOf(body) }),
     responses: {
@@ -149,16 +149,16 @@ function errorResponse(status: number, codes: readonly ErrorCode[]): ZodOpenApiR
 }
 
 function headerParameters({ method, access, isIdempotent, body }: RouteDescription): z.ZodObject | undefined {
-  // A session also needs the marker on the public API, where a key is enough without it.
+  // A session also needs the marker on the public API. For a key the marker is not required.
   const marker = method === 'get' || access === 'anyone' ? undefined : consoleHeader(!isPublic(access));
-  // A client that openapi-python-client generates can only be loaded if an operation with two kinds of bodies has something optional.
+  // A client of openapi-python-client loads only if an operation with two kinds of bodies has an optional parameter.
   const client = body && !isPublic(access) ? userAgentHeader : undefined;
   const shapes = [isIdempotent && idempotencyKeyHeader, marker, client].map((header) => (header ? header.shape : {}));
   const shape = Object.assign({}, ...shapes) as z.ZodRawShape;
   return Object.keys(shape).length > 0 ? z.object(shape) : undefined;
 }
 
-// In the order in which the document names them, which is not the same for lists of the public API and of the console.
+// In the order of the document, which differs between lists of the public API and of the console.
 function errorsOf({ access, idPrefix, isIdempotent, query, body, errors = [] }: RouteDescription): Refusal[] {
   const codes: Refusal[] = isPublic(access) ? [...KEY_ERRORS, NOT_AUTHENTICATED] : [NOT_AUTHENTICATED];
   if (access !== 'anyone') codes.push('permission_denied');
@@ -169,7 +169,7 @@ function errorsOf({ access, idPrefix, isIdempotent, query, body, errors = [] }: 
   if (query) codes.push('parameter_invalid', 'cursor_invalid');
   if (idPrefix) codes.push(NOT_FOUND[idPrefix]);
   codes.push(...errors);
-  // Of any request: a body that the route does not want is refused too.
+  // For any request: a body that the route does not expect is refused too.
   codes.push('body_malformed', 'body_too_large', 'media_type_unsupported');
   return codes;
 }
@@ -187,7 +187,7 @@ function accessText(access: Access): string {
   return `Roles: ${roles.join(', ')}.`;
 }
 
-/** Undefined where the access does not depend on a role. */
+/** Undefined if the access does not depend on a role. */
 function rolesOf(access: Access): Role[] | undefined {
   if (typeof access === 'string' || isPublic(access)) return undefined;
   return [...new Set<Role>(['owner', ...access.roles])];

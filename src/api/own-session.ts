@@ -1,4 +1,4 @@
-// What the routes of a person's own session share: they compare the password again, and respond with a new cookie.
+// Shared by the routes of a person's own session: comparing the password again, and responding with a new cookie.
 import type { ActedBy } from '../domain/accounts/member.ts';
 import { addressLimit, personLimits } from '../security/attempt-limit.ts';
 import type { ChallengeUse, PasskeyPurpose } from '../domain/accounts/passkey.ts';
@@ -18,7 +18,7 @@ export type AuthenticationDeps = RouteDeps & {
 };
 
 export type OwnAttempt = {
-  /** The hash that the password fits; null when no password was given or it does not fit. */
+  /** The hash that the password matches; null if no password was given or it does not match. */
   readonly verifiedHash: string | null;
   /** The attempt counters that counted this attempt, for the operation to reset when the attempt succeeds. */
   readonly counted: readonly string[];
@@ -41,7 +41,7 @@ export async function attemptInSession<Result>(
   });
 }
 
-/** What a browser returned from a passkey, for the operation to verify. */
+/** The response of a passkey that the browser returned, for the operation to verify. */
 export function passkeyAttempt(
   { publicUrl }: Pick<RouteDeps, 'publicUrl'>,
   text: string,
@@ -51,7 +51,7 @@ export function passkeyAttempt(
   return { given: readCredential(text), rp: relyingPartyOf(publicUrl), use: { purpose, subject } };
 }
 
-/** What the response that ends the session in use tells the browser: to forget its cookie, and what it keeps of it. */
+/** The response that ends the current session: the browser drops the cookie and the stored data of the session. */
 export function sessionGone({ publicUrl }: Pick<RouteDeps, 'publicUrl'>) {
   return { setCookie: clearedSessionCookie(publicUrl), clearsSiteData: true } as const;
 }
@@ -61,7 +61,7 @@ export type OwnSessionDeps = AuthenticationDeps & {
   readonly stepUpOperations: () => readonly string[];
 };
 
-/** The session under this token, as its person sees it. Throws `permission_denied` when it has ended. */
+/** The session under this token, as its person sees it. Throws `permission_denied` if it has ended. */
 export async function ownSessionObject(deps: OwnSessionDeps, token: string, at: Date): Promise<SessionObject> {
   const { db, environment } = deps;
   const session = await getOwnSession(db, token, environment, at);

@@ -1,4 +1,4 @@
-// Logs requests that tried to get round a control: a few lines a minute, whatever comes, and nothing personal in them.
+// Logs requests that tried to get round a control: a bounded number of lines a minute, without personal data.
 import type { DomainError, ErrorCode } from '../domain/errors.ts';
 import type { ErrorCategory } from '../domain/error-codes.ts';
 import type { MerchantId } from '../domain/ids.ts';
@@ -7,15 +7,15 @@ import type { Log } from '../log.ts';
 export type RefusedRequest = {
   readonly requestId: string;
   readonly method: string;
-  /** The route, without the values in its path; null: the request reached none. */
+  /** The path template of the route; null if the request reached none. */
   readonly route: string | null;
-  /** What counts as one client. */
+  /** The network that counts as one client. */
   readonly network: string;
   readonly merchantId: MerchantId | undefined;
 };
 
 const WINDOW_MS = 60_000;
-/** Of each code, in a window: so one kind of refusal hides no other, and all kinds together are bounded. */
+/** For each code in a window, so that no kind of refusal hides another, and all kinds together are bounded. */
 const MAX_LINES_PER_CODE = 10;
 
 const CATEGORIES: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
@@ -26,7 +26,7 @@ const CATEGORIES: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
   'too_large',
   'unsupported_media',
 ]);
-// What a mistyped phone number or an empty field is refused with is no attempt at anything.
+// A mistyped phone number or an empty field is no attempt to get round a control.
 const CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'approval_self',
   'body_malformed',
@@ -34,19 +34,19 @@ const CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'parameter_invalid',
   'parameter_unknown',
 ]);
-/** What somebody gets who has only just arrived, and has tried nothing. */
+/** Refusals of a caller who has only arrived and has tried nothing. */
 const HARMLESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['api_key_missing', 'route_not_found']);
 export const NO_SESSION = 'no session';
 
-/** Whether a request that is refused with this may be an attempt to get round a control. */
+/** Whether this refusal may be caused by an attempt to get round a control. */
 export function isAttempt({ code, category, reason }: Pick<DomainError, 'code' | 'category' | 'reason'>): boolean {
   if (HARMLESS.has(code) || reason === NO_SESSION) return false;
   return CATEGORIES.has(category) || CODES.has(code);
 }
 
 /**
- * Returns a function that logs a refusal at `warn`: once a minute for each code, reason and client, and ten lines of a code in a
- * minute at the most, in each process. `leftOut` says how many were not written since the line before. The time is in milliseconds.
+ * Returns a function that logs a refusal at `warn`: in each process once a minute for each code, reason and client, and
+ * at most ten lines a minute for a code. `leftOut` counts the refusals that were not written since the previous line.
  */
 export function createRefusalLog(
   log: Pick<Log, 'warn'>,

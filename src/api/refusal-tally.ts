@@ -1,7 +1,7 @@
-// Counts the refused requests of people for the metrics, each one: the audit log has only so many of a kind an hour by themselves.
+// Counts every refused request of a person for the metrics. The audit log has only so many of each kind an hour.
 export type RefusalTally = {
   add(): void;
-  /** Since the process began. */
+  /** Refusals since the process began. */
   total(): number;
 };
 

@@ -1,4 +1,4 @@
-// Gathers the requests of API keys, and records them in batches after their responses, so that no request waits for it.
+// Gathers the requests of API keys and records them in batches after their responses, so that none waits for the log.
 import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { Database } from '../db/platform/database.ts';
 import type { ApiRequest } from '../domain/accounts/api-request.ts';
@@ -6,11 +6,11 @@ import type { Log } from '../log.ts';
 import { recordApiRequests } from '../operations/accounts/record-api-requests.ts';
 
 export type RequestLog = {
-  /** Never waits and never throws; it is recorded within a second or two, or as soon as there are many. A request is left out when too many wait already, or when they cannot be recorded. */
+  /** Never waits or throws. Recorded within two seconds. Left out if too many are gathered, or recording fails. */
   note(request: ApiRequest): void;
   /** How many requests were left out since the process began. */
   lost(): number;
-  /** Records what waits. */
+  /** Records the gathered requests. */
   close(): Promise<void>;
 };
 
@@ -21,7 +21,7 @@ export type RequestLogOptions = {
   readonly maxWaiting?: number;
 };
 
-// PostgreSQL takes 36 µs for a row: a batch is so small that no request beside it waits for long.
+// PostgreSQL needs 36 µs for a row: a batch is small enough that no concurrent request waits long.
 const BATCH_SIZE = 100;
 
 export function createRequestLog({ db, log, flushEveryMs = 1000, maxWaiting = 5000 }: RequestLogOptions): RequestLog {
@@ -35,8 +35,8 @@ export function createRequestLog({ db, log, flushEveryMs = 1000, maxWaiting = 50
       try {
         await recordApiRequests(db, batch);
       } catch (error) {
-        // Tried once: what waits behind it is worth more than what keeps failing. A process that stops does not wait for a database
-        // that is away once for each batch.
+        // Tried once: the requests behind a failing batch are worth more. A stopping process waits at most once for an
+        // unavailable database.
         const rest = isClosing ? waiting.splice(0) : [];
         const count = batch.length + rest.length;
         lost += count;

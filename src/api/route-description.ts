@@ -1,4 +1,4 @@
-// What is said of a route: from this the checks of its requests and its part of the OpenAPI document follow.
+// The description of a route. The checks of its requests and its part of the OpenAPI document follow from it.
 import type { z } from 'zod';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Requirements } from './access.ts';
@@ -12,7 +12,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The method and the path of a route, as in `GET /v1/api/payouts/{id}`. */
 export type MethodAndPath = `${Method} ${string}`;
 
-/** By the prefix of the id in a path: what the request is refused with where the merchant has nothing with this id. */
+/** By the prefix of the id in a path: the error if the merchant has no object with this id. */
 export const NOT_FOUND = {
   chk: 'checkout_not_found',
   col: 'collection_not_found',
@@ -32,23 +32,23 @@ export const NOT_FOUND = {
   whe: 'endpoint_not_found',
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
-/** What router and document need to know of a route. */
+/** The parts of a route that router and document need. */
 export type RouteDescription = Requirements & {
   readonly method: Lowercase<Method>;
   readonly path: string;
   readonly operationId: string;
   readonly tag: Tag;
   readonly summary: string;
-  /** Follows the scope or the roles and the step-up, which the document names by itself. */
+  /** The document puts it after the scope or the roles and the step-up, which it names by itself. */
   readonly description?: string;
   readonly idPrefix?: keyof typeof NOT_FOUND;
   /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
   readonly query?: z.ZodObject;
-  /** Comes as JSON or as a form. A route without it refuses any field of a body, as of the query. */
+  /** Comes as JSON or as a form. A route without `body` refuses any field of a body, as it does in the query. */
   readonly body?: z.ZodObject;
-  /** Error codes for fields of the body, where they are not the general ones. */
+  /** Error codes for fields of the body that differ from the general codes. */
   readonly bodyCodes?: CodesByParameter;
-  /** It moves money: it requires an Idempotency-Key, and its response is stored. */
+  /** The route moves money: it requires an Idempotency-Key, and its response is stored. */
   readonly isIdempotent?: true;
   readonly response: {
     readonly status: 200 | 201 | 202 | 204;
@@ -58,7 +58,7 @@ export type RouteDescription = Requirements & {
   };
   /** The 202 in place of `response` while the approval of a second person is missing. */
   readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
-  /** What the handler can refuse with, besides what every route with this access, id, query and body can. */
+  /** The errors of the handler, besides those of every route with this access, id, query and body. */
   readonly errors?: readonly ErrorCode[];
   /** The response opens, renews or ends a session in the browser. */
   readonly setsCookie?: true;

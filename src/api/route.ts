@@ -42,14 +42,14 @@ export type Route = Pick<RouteDescription, 'method' | 'path'> & {
 };
 
 export type RouteDeps = ScopeDeps & {
-  /** Starts or signals the workflow of a payment that was recorded or decided on, if that needs no waiting. */
+  /** Starts or signals the workflow of a payment that was recorded or decided, if that is possible without waiting. */
   readonly offer: (payment: PaymentWork) => void;
 };
 
-/** What the routes and pages use that record payments, or what people decide about them. */
+/** The dependencies of routes and pages that record payments, or decisions of people about payments. */
 export type PaymentDeps = RouteDeps & {
   readonly payments: PaymentContext;
-  /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */
+  /** False while the backlog is too large: of all merchants, or of the named merchant. */
   readonly isAcceptingWork: (merchantId?: MerchantId) => boolean;
 };
 
@@ -60,12 +60,12 @@ type CallerOf<Who extends Access> = Who extends 'anyone'
         readonly merchantId: MerchantId;
         readonly caller: Caller;
         readonly by: ActedBy | undefined;
-        /** Only where the route confirms keys. */
+        /** Set only if the route confirms keys. */
         readonly cachedKey: CachedKey | undefined;
       }
     : { readonly merchantId: MerchantId; readonly session: Session; readonly by: ActedBy };
 
-/** What a handler receives, all of it checked. */
+/** The input of a handler, completely checked. */
 export type RouteRequest<
   Who extends Access,
   Prefix extends keyof typeof NOT_FOUND,
@@ -75,9 +75,9 @@ export type RouteRequest<
 > = {
   readonly requestId: string;
   readonly address: string | null;
-  /** What the client calls itself; null: nothing. */
+  /** The user agent of the client; null if it sends none. */
   readonly userAgent: string | null;
-  /** Of a reader of a stream that comes back; empty: none. */
+  /** The id that the reader of a stream sends when it reconnects; empty if it sends none. */
   readonly lastEventId: string;
   readonly sessionToken: string | null;
 } & ([Prefix] extends [never] ? unknown : { readonly id: string }) &
@@ -91,20 +91,20 @@ export type RouteResponse =
       readonly status?: 200 | 202 | 204;
       readonly body?: object;
       readonly setCookie?: string;
-      /** The browser drops what it keeps of the session, which has ended. */
+      /** The browser drops the stored data of the ended session. */
       readonly clearsSiteData?: true;
     }
-  /** Sent as it comes, with the media type of the description. It is destroyed when the caller goes away. */
+  /** Sent as it is produced, with the media type of the description. Destroyed when the caller disconnects. */
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> }
-  /** Sends the bytes that are stored under the Idempotency-Key, once the workflows of its payments are offered. */
+  /** Sends the bytes that are stored under the Idempotency-Key, after the workflows of its payments are offered. */
   | { readonly stored: StoredOutcome };
 
-/** A route that still lacks what its handler uses. */
+/** A route that still lacks the dependencies of its handler. */
 export type UnboundRoute<Deps> = (deps: Deps) => Route;
 
 /**
- * Declares routes of a tag, whose handlers use `Deps`: each makes every check that follows from its description, and then calls `handle`
- * with what it checked. A handler that returns nothing responds without a body.
+ * Declares routes of a tag, whose handlers use `Deps`. Each route makes every check of its description and then calls
+ * `handle` with the checked values. A handler that returns nothing responds without a body.
  */
 export function routeUnder<Deps extends RouteDeps>(tag: Tag) {
   return <
@@ -153,13 +153,13 @@ function partsOf(methodAndPath: MethodAndPath): [RouteDescription['method'], str
   return [method.toLowerCase() as RouteDescription['method'], path];
 }
 
-/** Offers the payments that the request recorded or decided on, after the commit. */
+/** Offers, after the commit, the payments that the request recorded or decided. */
 export function offerPayments({ offer }: Pick<RouteDeps, 'offer'>, outcome: StoredOutcome): void {
   if (outcome.kind === 'accepted') for (const payment of outcome.payments) offer(payment);
 }
 
-// The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the
-// console checks the query before it reads the body, and the public API afterwards.
+// The order decides which of several errors a request gets. The Idempotency-Key comes first. Then the console checks
+// the query before it reads the body; the public API checks the query after the body.
 async function readRequest(
   ctx: ApiContext,
   deps: RouteDeps,
@@ -173,7 +173,7 @@ async function readRequest(
   if (body || hasBody(ctx)) await requireAccessAfterBody(ctx, deps, description);
   const { caller, session, cachedKey } = ctx.state;
   return {
-    // As it is written: an id has no second spelling in escapes.
+    // As written in the path: an id has no second spelling with escapes.
     id: (ctx as { captures?: string[] }).captures?.[0] ?? '',
     query: early ?? readQuery(),
     body: validate(body ?? noParameters, fields, bodyCodes),
@@ -182,7 +182,7 @@ async function readRequest(
     address: addressOf(ctx),
     userAgent: userAgentOf(ctx),
     lastEventId: ctx.get('Last-Event-ID'),
-    // Read by the few that need it.
+    // Read lazily, because few handlers need it.
     get sessionToken() {
       return readSessionToken(ctx, deps.publicUrl);
     },
@@ -231,7 +231,7 @@ function sendStream(
   ctx.set({ ...headers });
   ctx.status = 200;
   if (type) ctx.type = `${type}; charset=utf-8`;
-  // The response to HEAD has no body, so nobody would read the stream or end it.
+  // The response to HEAD has no body, so no reader would end the stream.
   if (ctx.method === 'HEAD') stream.destroy();
   else ctx.body = stream;
 }

@@ -1,4 +1,4 @@
-// The headers of every response that keep browsers from misusing it.
+// The headers that protect every response from misuse by browsers.
 
 const DENIED_FEATURES = [
   'accelerometer',
@@ -20,7 +20,7 @@ const DENIED_FEATURES = [
 ];
 const TWO_YEARS_SECONDS = 63_072_000;
 
-/** Behind an https URL, browsers are told to use https alone. Pages set their own policy. */
+/** Behind an https URL, browsers are told to use https only. Pages set their own policy. */
 export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   const isHttps = new URL(publicUrl).protocol === 'https:';
   return {

@@ -1,4 +1,4 @@
-// Files that the build left in a folder: read whole at the start, and served in the coding that the caller accepts.
+// Files that the build left in a folder: read at the start, and served in an encoding that the caller accepts.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { DomainError } from '../domain/errors.ts';
@@ -6,7 +6,7 @@ import { newToken } from '../security/token.ts';
 import type { ApiContext } from './context.ts';
 
 const COMPRESSED = { br: '.br', gzip: '.gz' } as const;
-/** Where the build left room for the nonce of a page's style rules. */
+/** The placeholder of the build for the nonce of a page's style rules. */
 const NONCE_PLACE = '%STYLE_NONCE%';
 const A_YEAR = 'public, max-age=31536000, immutable';
 
@@ -18,8 +18,8 @@ export type StaticFile = {
 };
 
 /**
- * The files of the first of these folders that has the page, by their paths in it, compressed ones with the file that they are of. Null
- * where it was not built.
+ * The files of the first of these folders that has the page, by their paths, each with its compressed variants. Null if
+ * it was not built.
  */
 export function readStaticFiles(folders: readonly string[], page: string): ReadonlyMap<string, StaticFile> | null {
   const folder = folders.find((each) => existsSync(join(each, page)));
@@ -38,7 +38,7 @@ function readVariants(path: string): StaticFile {
   return { type: extname(path), plain: readFileSync(path), ...Object.fromEntries(compressed) };
 }
 
-/** One that is named by its content is kept by browsers for good. */
+/** Browsers keep a file for good if its name carries the digest of its content. */
 export function sendStaticFile(
   ctx: ApiContext,
   file: StaticFile,
@@ -55,8 +55,8 @@ export function sendStaticFile(
 }
 
 /**
- * The policy of our pages: our own scripts and what `allowed` adds, nothing inline, and text becomes markup only under `trustedTypes`.
- * Unless `formAction` says where to, no form is sent by the browser itself, where a field would end up in an address.
+ * The policy of our pages: our own scripts and `allowed`, nothing inline, markup from text only under `trustedTypes`.
+ * Without `formAction` the browser sends no form: a field would end up in an address.
  */
 export function pagePolicy(allowed: readonly string[], trustedTypes: string, formAction = "'none'"): string {
   return [
@@ -71,7 +71,7 @@ export function pagePolicy(allowed: readonly string[], trustedTypes: string, for
   ].join('; ');
 }
 
-/** Sends a page whose style rules count under a nonce of this response alone; so it is not kept. */
+/** Sends a page whose style rules count under a nonce of this response alone. Such a page is not cached. */
 export function sendPageWithNonce(ctx: ApiContext, page: StaticFile, policyOf: (nonce: string) => string): void {
   const { token: nonce } = newToken();
   ctx.set('Content-Security-Policy', policyOf(nonce));

@@ -1,13 +1,13 @@
-// Checks the values of requests against their schemas, and turns everything that zod finds wrong into one error.
+// Validates requests against their schemas, and turns all issues of zod into one error.
 import { z } from 'zod';
 import { invalidParameters, type ErrorCode, type ParameterIssue } from '../domain/errors.ts';
 import { withoutInvisible } from '../domain/visible-text.ts';
 import { isFields, isWrapper, Repeated } from './form.ts';
 
-/** By parameter: the code for anything wrong with it, or for its range alone, in place of the general code. */
+/** By parameter: the code for any fault, or for its range alone, instead of the general code. */
 export type CodesByParameter = Readonly<Record<string, { readonly any?: ErrorCode; readonly range?: ErrorCode }>>;
 
-// A body of nothing but wrong names would otherwise get a response many times its size.
+// Otherwise a body of nothing but wrong names would get a response many times its size.
 const MAX_ISSUES = 100;
 const MAX_ISSUES_BYTES = 32 * 1024;
 const MAX_NAME_LENGTH = 100;
@@ -25,13 +25,13 @@ export function validate<Schema extends z.ZodType>(
   throw invalidParameters([first, ...rest]);
 }
 
-/** Without the nulls of optional fields, at any depth, unless null has a meaning of its own: some clients send them. */
+/** Without the nulls of optional fields, at any depth, unless null has its own meaning: some clients send them. */
 function withoutNulls(value: unknown, schema: unknown): unknown {
   if (isWrapper(schema)) return withoutNulls(value, schema.unwrap());
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.map((one) => withoutNulls(one, schema.element));
   if (!(schema instanceof z.ZodObject) || !isFields(value)) return value;
-  // A name of the caller's may be that of a property that every object has.
+  // A name from the caller may equal a property that every object has.
   const fields = new Map<string, z.ZodType>(Object.entries(schema.shape));
   const given = Object.entries(value).filter(([name, field]) => field !== null || !isOptional(fields.get(name)));
   return Object.fromEntries(given.map(([name, field]) => [name, withoutNulls(field, fields.get(name))]));
@@ -101,7 +101,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'an object of fields',
 };
 
-// In place of zod's own messages, where a schema has no sentence of ours.
+// Instead of zod's own messages, for schemas without a message of ours.
 function explain(issue: z.core.$ZodRawIssue): string {
   const name = nameOf(issue.path ?? []);
   const kind = 'origin' in issue ? issue.origin : '';
@@ -117,8 +117,8 @@ function nameOf(path: readonly PropertyKey[]): string {
   return path.length === 0 ? 'The body' : inOneLine(path.map(String).join('.'));
 }
 
-// Names are text of the caller: line breaks, control and invisible characters are escaped, so that a message stays on
-// one line wherever it is read; and long ones are cut.
+// The caller chooses names. Line breaks, control and invisible characters are escaped, so that a message stays on one
+// line; long names are cut.
 function inOneLine(name: string): string {
   const written = withoutInvisible(name.slice(0, MAX_NAME_LENGTH + 1));
   return written.length > MAX_NAME_LENGTH ? `${written.slice(0, MAX_NAME_LENGTH)}…` : written;

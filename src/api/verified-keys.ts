@@ -1,4 +1,4 @@
-// The API keys that this process has verified, for what confirms a key in the statement that acts for it.
+// The API keys that this process has verified, for statements that confirm a key while they act for it.
 import { LRUCache } from 'lru-cache';
 import { hashApiKey } from '../security/api-key.ts';
 import {
@@ -15,15 +15,15 @@ export type VerifiedKey = Awaited<ReturnType<typeof authenticateApiKey>>;
 export type VerifiedKeys = {
   remember(text: string, key: VerifiedKey): void;
   /**
-   * The key as it was when it was last verified; null when it never was, was not good for such a request then, or its use is to be
-   * recorded. It may be revoked by now: nothing is done for it but by a statement that finds its row in the same version.
+   * The key as it was last verified. Null if it never was, was not valid for such a request, or its use must be
+   * recorded. It may be revoked by now: only a statement that finds its row in the same version may act for it.
    */
   find(text: string, request: KeyRequest): VerifiedKey | null;
 };
 
 export function createVerifiedKeys(): VerifiedKeys {
   const keys = new LRUCache<string, VerifiedKey>({ max: MAX_KEYS });
-  // The text of a key is kept nowhere.
+  // The text of a key is stored nowhere.
   const nameOf = (text: string) => hashApiKey(text).toString('base64');
   return {
     remember: (text, key) => void keys.set(nameOf(text), key),
@@ -32,7 +32,7 @@ export function createVerifiedKeys(): VerifiedKeys {
       const key = keys.get(name);
       if (key === undefined || refusalOf(key, request) !== null) return null;
       if (!isTouchDue(key, request.at)) return key;
-      // This request alone records the use, and those beside it go on.
+      // Only this request records the use; concurrent requests continue.
       keys.set(name, { ...key, lastUsedAt: request.at });
       return null;
     },

@@ -1,4 +1,4 @@
-// Who is shown where the Temporal UI shows the workflow of a payment or refund.
+// Decides who sees a link to the workflow of a payment or refund in the Temporal UI.
 import { holdsOneOf, type Person } from '../domain/accounts/member.ts';
 import type { WorkflowLinks } from '../temporal/workflow-links.ts';
 
@@ -6,7 +6,7 @@ export type LinkDeps = {
   readonly workflowLinks: WorkflowLinks | null;
 };
 
-/** For those who look for causes; everybody else has no use for it. */
+/** For people who look for causes; others have no use for the link. */
 export function linksFor(person: Person, { workflowLinks }: LinkDeps): WorkflowLinks | null {
   return holdsOneOf(person.roles, ['developer', 'admin']) ? workflowLinks : null;
 }

@@ -1,4 +1,4 @@
-// The data folder of the embedded start: can it be written, and has its disk room.
+// The data folder of the embedded start: whether it is writable and its disk has room.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 const LEAST_FREE_MB = 200;
 const MB = 1024 * 1024;
 
-/** Creates the folder unless it exists. Throws one line that names it and its setting when it cannot be used. */
+/** Creates the folder unless it exists. If it is unusable, throws one line with the folder and its setting. */
 export function prepareDataFolder(folder: string): void {
   try {
     createFolder(folder);
@@ -24,7 +24,7 @@ export function prepareDataFolder(folder: string): void {
   }
 }
 
-// Node's own way to create a whole path tries for ever where the system says that there is no such path, as below /proc.
+// Node's own recursive creation tries for ever if the system says that there is no such path, as below /proc.
 function createFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   if (!existsSync(dirname(folder))) createFolder(dirname(folder));

@@ -12,7 +12,7 @@ export type DemoCollectionOptions = {
   readonly timeoutMs: number;
 };
 
-/** A payer of each operator. The last three digits have no row in the sandbox operator's table, so the collections are paid. */
+/** A payer of each operator. The sandbox's table has no row for their last digits, so the collections are paid. */
 export const DEMO_PAYERS = [
   { phone: '256772000100', operator: 'MTN MoMo', reference: 'DEMO-1' },
   { phone: '256752000100', operator: 'Airtel Money', reference: 'DEMO-2' },

@@ -25,16 +25,16 @@ const demoSchema = z.object({
   people: demoPeopleSchema,
 });
 
-/** The file of an older version, which had no people. */
+/** The file of an older version, without people. */
 const oldDemoSchema = demoSchema.extend({ people: demoPeopleSchema.optional() });
 
 export type DemoMerchant = z.infer<typeof demoSchema>;
 type OldDemoMerchant = z.infer<typeof oldDemoSchema>;
 
-/** A demo merchant of an earlier start, and until when its key works; null: for ever. */
+/** A demo merchant of an earlier start, and the expiry of its key; null: never. */
 type StoredDemo = { readonly demo: OldDemoMerchant; readonly keyExpiresAt: Date | null };
 
-/** A start may run for weeks: a key that ends sooner than this is replaced before. */
+/** A start may run for weeks: a key with a shorter life is replaced. */
 const LEAST_KEY_LIFE_MS = 60 * 24 * 60 * 60_000;
 
 export type SeedOptions = {
@@ -66,7 +66,7 @@ async function readStored({ db, file }: SeedOptions): Promise<StoredDemo | null>
     return { demo, keyExpiresAt: expiresAt };
   } catch (error) {
     if (error instanceof DomainError && error.code === 'api_key_expired') return { demo, keyExpiresAt: at };
-    // The database may have been removed since the file was written.
+    // The database may have been removed after the file was written.
     return null;
   }
 }
@@ -93,11 +93,10 @@ async function withLastingKey({ demo, keyExpiresAt }: StoredDemo, options: SeedO
   return { ...complete, apiKey: await createKey(db, merchantId, maker.member.userId) };
 }
 
-// The older key has no maker, so it cannot create payouts. A new key replaces it here; the older one stays valid for
-// the rest.
+// The older key has no maker, so it cannot create payouts. A new key replaces it here; the older one stays valid.
 async function withPeople(stored: OldDemoMerchant, { db, keyRing }: SeedOptions): Promise<DemoMerchant> {
   const { people } = stored;
-  // The same object tells the caller that nothing was added.
+  // The same object shows the caller that nothing was added.
   if (people) return stored as DemoMerchant;
   const merchantId = stored.merchantId as MerchantId;
   const added = await addDemoPeople(db, merchantId, keyRing);
@@ -124,7 +123,7 @@ async function moveEndpoint(stored: DemoMerchant, options: SeedOptions): Promise
   const merchantId = stored.merchantId as MerchantId;
   const { items } = await listEndpoints(options.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
   for (const { id, url } of items) {
-    // Endpoints that people registered themselves stay as they are.
+    // Endpoints that people registered themselves stay unchanged.
     if (url === stored.webhookUrl) await deleteEndpoint(options.db, { merchantId, id, by: null, at: new Date() });
   }
   const { secret } = await register(merchantId, options);

@@ -6,13 +6,13 @@ import { writePrivateFile } from '../engines/process/private-file.ts';
 
 const secretsSchema = z.record(z.string(), z.string());
 
-/** What the database is sealed with. All others are agreed between our own processes alone, and can be made again. */
+/** Seals the database. The other secrets are shared only by our own processes, and can be created again. */
 const SEALING_KEY = 'MALIPO_SECRET_KEYS';
 
 /**
  * Settings for both server and sandbox, the same at every start on this data folder. Missing secrets are added to the
- * file of an older version; existing ones are kept. Throws when the file cannot be read, or when it or its sealing key is
- * gone although `database` names one that was sealed with it.
+ * file of an older version; existing ones are kept. Throws if the file cannot be read, or if it or its sealing key is
+ * missing although `database` names a sealed one.
  */
 export function demoSecrets(file: string, database: string | undefined): Record<string, string> {
   const remedy =
@@ -32,7 +32,7 @@ export function demoSecrets(file: string, database: string | undefined): Record<
   return secrets;
 }
 
-/** For a server beside a sandbox operator of its own. The keys of the rings have this name. */
+/** Secrets for a server with its own sandbox operator. `keyName` names the keys of the rings. */
 export function freshSecrets(keyName: string): Record<string, string> {
   return {
     [SEALING_KEY]: `${keyName}:${randomBytes(32).toString('base64')}`,

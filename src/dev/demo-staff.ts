@@ -1,4 +1,4 @@
-// The two of the demonstration's staff, by whose log-ins the staff's commands can be tried; kept in a file that only this user can read.
+// The two staff members of the demonstration, for the staff's commands; kept in a file that only this user can read.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { listStaff } from '../db/accounts/staff-member.ts';
@@ -19,10 +19,10 @@ export type DemoStaff = z.infer<typeof staffSchema>;
 
 const NAMES = ['asha', 'otieno'] as const;
 const PASSWORD_BYTES = 15;
-/** Two codes are still good now: that of this step and the next one. */
+/** Two codes are still valid: the code of this step and the next one. */
 const STEPS_BEFORE_NOW = 1;
 
-/** Those of an earlier start, or new ones. The file is written first: an interrupted start leaves nobody whose password is lost. */
+/** The staff of an earlier start, or new ones. The file is written first: an interrupted start loses no password. */
 export async function seedDemoStaff(db: Database, file: string, keyRing: KeyRing): Promise<DemoStaff> {
   const remedy =
     'It holds the log-ins of the staff of the demonstration. Put a copy of it back, or remove the whole data folder and begin again.';

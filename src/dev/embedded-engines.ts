@@ -22,7 +22,7 @@ export type EngineOptions = {
   readonly namespace: string;
   readonly record: RunRecord;
   readonly report: (line: string) => void;
-  /** Once it is aborted nothing is started again. */
+  /** Once it is aborted nothing is restarted. */
   readonly stopping: AbortSignal;
 };
 
@@ -31,7 +31,7 @@ export type Engines = {
   readonly temporalAddress: string;
   /** Undefined with an external Temporal cluster, whose UI is elsewhere. */
   readonly temporalUiUrl: string | undefined;
-  /** Rejects when an engine has failed so often that it is not started again. */
+  /** Rejects if an engine has failed too often to be restarted. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 };
@@ -85,13 +85,13 @@ async function startAndKeep<Server extends Engine>(
   return { server, kept: keepRunning(server, { name, logFile, start: startOnce, report, stopping }) };
 }
 
-/** PostgreSQL's own folder, and the one in its place for root when PostgreSQL's account cannot enter the data folder. */
+/** PostgreSQL's folder, and the fallback for root if PostgreSQL's account cannot enter the data folder. */
 function postgresFolders(dataDir: string): { readonly dataDir: string; readonly fallbackDataDir: string } {
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   return { dataDir: join(dataDir, 'postgres'), fallbackDataDir: join('/var/lib/malipo', hash) };
 }
 
-/** The folder of the database that an earlier start has left; undefined when there is none. */
+/** The folder of an earlier start's database; undefined if there is none. */
 export function existingDatabase(dataDir: string): string | undefined {
   const clusters = Object.values(postgresFolders(dataDir)).map((folder) => join(folder, 'cluster'));
   return clusters.find((folder) => existsSync(folder));

@@ -1,4 +1,4 @@
-// Chooses the ports of the embedded start, all of them before anything is started.
+// Chooses all ports of the embedded start before anything is started.
 import type { StartSettings } from '../settings/config.ts';
 import { choosePort } from '../engines/process/ports.ts';
 
@@ -16,7 +16,7 @@ const LISTENERS = {
 
 type Listener = keyof typeof LISTENERS;
 
-/** The processes of the roles have the ports after that of the metrics, where each role has its own. */
+/** With a process per role, the roles have the ports after the metrics port. */
 const FOLLOWING: Readonly<Partial<Record<Listener, number>>> = { metrics: 2 };
 
 function portsFrom(first: number, following = 0): number[] {
@@ -32,14 +32,14 @@ export type PortsOptions = {
   readonly report: (line: string) => void;
 };
 
-/** A port for each listener: chosen, usual or else free, and reported. Throws for a chosen one that is in use. */
+/** A port for each listener: chosen, usual or else free, and reported. Throws for a chosen one in use. */
 export async function choosePorts(options: PortsOptions): Promise<Ports> {
   const { settings, isExplicit, host, report } = options;
   const all = (Object.keys(LISTENERS) as Listener[]).filter((listener) => isNeeded(listener, settings));
   const chosen = all.filter((listener) => isExplicit(LISTENERS[listener][1]));
   refuseEqual(chosen, settings);
   const ports: Partial<Record<Listener, number>> = {};
-  // What was chosen comes first: the usual port of another listener gives way to it.
+  // Chosen ports come first: the usual port of another listener gives way.
   for (const listener of [...chosen, ...all.filter((each) => !chosen.includes(each))]) {
     const [name, setting] = LISTENERS[listener];
     const taken = Object.entries(ports).flatMap(([name, port]) => portsFrom(port, FOLLOWING[name as Listener]));
@@ -55,7 +55,7 @@ export async function choosePorts(options: PortsOptions): Promise<Ports> {
     };
     ports[listener] = await choosePort(request);
   }
-  // A cluster that runs already has its own.
+  // An external cluster has its own ports.
   return { temporal: 0, temporalUi: 0, ...ports } as Ports;
 }
 

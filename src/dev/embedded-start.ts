@@ -1,4 +1,4 @@
-// The embedded start: engines, demo merchant and our own processes, one demonstration, and the stop of all of it.
+// The embedded start: engines, demo merchant and our own processes, one demonstration, and the stop of everything.
 import { join, resolve } from 'node:path';
 import { loadConfig, loadStartSettings } from '../settings/config.ts';
 import { openDatabase } from '../db/platform/database.ts';
@@ -22,9 +22,9 @@ import { printSummary, writeDemoSettings } from './start-summary.ts';
 import type { Environment } from '../engines/process/supervised-process.ts';
 
 export type Development = {
-  /** Where pages and API are found: a server of the console's sources, which passes on everything else. */
+  /** The address of pages and API: a server of the console's sources, which forwards everything else. */
   readonly publicUrl: string;
-  /** Called once everything runs. `restartServer` migrates, and rejects when the server, as it is built now, does not start. */
+  /** Called once everything runs. `restartServer` migrates, and rejects if the newly built server does not start. */
   readonly onRunning: (restartServer: () => Promise<void>) => void;
 };
 
@@ -43,12 +43,12 @@ type Started = {
 
 const NAMESPACE = 'malipo-test';
 const DEMO_LIMIT_MS = 30_000;
-/** How long after its prompt's window a late payment of the demonstration arrives. */
+/** How long after its prompt window a late payment of the demonstration arrives. */
 const LATE_BY_MS = 5000;
 
 /**
- * Runs everything until SIGINT, SIGTERM or SIGHUP, or until an engine has failed so often that it is given up, then stops
- * what it started. Rejects when the start fails or an engine is given up; no child process is left in any case.
+ * Runs everything until SIGINT, SIGTERM or SIGHUP, or until an engine has failed too often, then stops what it started.
+ * Rejects if the start fails or an engine is given up. No child process is left in any case.
  */
 export async function runEmbedded(
   environment: Environment,
@@ -69,7 +69,7 @@ export async function runEmbedded(
     const secrets = demoSecrets(join(dataDir, 'secrets.json'), existingDatabase(dataDir));
     const engineOptions = { dataDir, settings, environment, namespace: NAMESPACE, record, report, ports, stopping };
     const options = { ...engineOptions, secrets, prepareDatabase, publicUrl: development?.publicUrl };
-    // Says what is wrong with a setting before anything is started.
+    // Reports faulty settings before anything is started.
     const temporalAddress = settings.MALIPO_TEMPORAL_ADDRESS ?? `${HOST}:${ports.temporal}`;
     loadConfig(settingsFor(options, `postgres://${HOST}:${ports.postgres}/`, temporalAddress));
     hasBegun = true;
@@ -86,7 +86,7 @@ export async function runEmbedded(
     for (const child of [...started.children].reverse()) await child.stop();
     await started.engines.stop();
   } finally {
-    // Nothing that ends from here on is started again, whatever the reason for the end is.
+    // From here on nothing is restarted, for whatever reason it ends.
     stop.abort();
     await record.endChildren();
     record.close();
@@ -124,7 +124,7 @@ async function startAll(options: StartOptions): Promise<Started> {
     ...(engines.temporalUiUrl !== undefined && { MALIPO_TEMPORAL_UI_URL: engines.temporalUiUrl }),
   };
   const { demo, staff } = await prepare(options, serverSettings, engines.databaseUrls.ownerUrl);
-  // Before the server, so that the staff's commands can be asked why it does not start.
+  // Written before the server starts, so that staff commands can find out why it does not start.
   writeServerSettings(dataDir, serverSettings);
   const children: SupervisedChild[] = [];
   for (const plan of besideServer(options, serverSettings, demo)) children.push(await startOwnProcess(plan, options));
@@ -136,7 +136,7 @@ async function startAll(options: StartOptions): Promise<Started> {
   await startServer();
   const restartServer = async (): Promise<void> => {
     await options.prepareDatabase(engines.databaseUrls.ownerUrl, 'test');
-    // There is none after a restart that failed.
+    // There is none after a failed restart.
     if (children.at(-1) === server) await children.pop()?.stop();
     await startServer();
   };
@@ -152,7 +152,7 @@ async function startAll(options: StartOptions): Promise<Started> {
   return { engines, children, restartServer };
 }
 
-/** One collection on each wire, as a courtesy: where it does not come to its end, for example behind a backlog of payments, everything runs all the same. */
+/** One collection on each wire, as a courtesy: everything runs even if it does not end, as behind a backlog. */
 async function demonstrate(
   addresses: { baseUrl: string; inboxUrl: string; apiKey: string },
   { report, stopping }: StartOptions,
@@ -229,7 +229,7 @@ function besideServer(
   serverSettings: Environment,
   demo: DemoMerchant,
 ): ChildPlan[] {
-  // In the demonstration a prompt that nobody will answer expires within seconds; a late payment comes soon after the prompt's window.
+  // In the demonstration an unanswered prompt expires within seconds; a late payment comes soon after its window.
   const sandboxTimes =
     settings.MALIPO_CLOCKS === 'demo'
       ? {

@@ -1,8 +1,8 @@
-// Reads the JSON files of the data folder: a file that cannot be read is never replaced, but named with what to do.
+// Reads the JSON files of the data folder. An unreadable file is never replaced, but reported with its remedy.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** Undefined when there is no such file. Throws one line with the file, what is wrong with it, and `remedy`. */
+/** Undefined if there is no such file. Throws one line with the file, its fault, and `remedy`. */
 export function readJsonFile<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
@@ -21,7 +21,7 @@ function placeOf({ issues }: z.ZodError): string {
   return path.length > 0 ? `"${path.join('.')}"` : 'its beginning';
 }
 
-// Not the message of a syntax error: it shows a part of the file, which may be a secret.
+// Not the message of a syntax error, which shows a part of the file: it may be a secret.
 function problemOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is not JSON';
   if (error instanceof z.ZodError) return `what it should hold is not right at ${placeOf(error)}`;

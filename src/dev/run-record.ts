@@ -1,4 +1,4 @@
-// One run per data folder: a record of the supervisor and its children, to refuse a second run and clean up after a
+// One run per data folder: a record of the supervisor and its children, to refuse a second run and to clean up after a
 // killed one.
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ export type RunRecord = {
   /** Records a child to end with the run. Call it as soon as the process exists: only recorded children are ended. */
   add(child: { readonly name: string; readonly pid: number; readonly stopSignal?: StopSignal }): void;
   remove(pid: number): void;
-  /** Ends all recorded children, the last one first, and at once those that a start still adds. */
+  /** Ends all recorded children, last one first, and immediately those that a start still adds. */
   endChildren(): Promise<void>;
   /** Removes the record after a clean stop. */
   close(): void;
@@ -29,12 +29,12 @@ const contentSchema = z.object({
 type Content = z.infer<typeof contentSchema>;
 
 const MAX_TRIES = 5;
-/** How long a process of an earlier run, or of this one, may take to stop before it is killed. */
+/** How long a process of this or an earlier run may take to stop before it is killed. */
 const STOP_LIMIT_MS = 20_000;
 
 /**
- * Claims the data folder for this process. Throws, naming the other process, while another run has it. Processes that a
- * killed run left behind are ended first, but only if both process number and start time are as recorded.
+ * Claims the data folder for this process. Throws with the name of the other process while another run has it. Leftover
+ * processes of a killed run are ended first, but only if both process number and start time are as recorded.
  */
 export async function openRunRecord({ dataDir, report }: RunRecordOptions): Promise<RunRecord> {
   mkdirSync(dataDir, { recursive: true });
@@ -56,7 +56,7 @@ export async function openRunRecord({ dataDir, report }: RunRecordOptions): Prom
 function recordAt(file: string, supervisor: ProcessIdentity, report: RunRecordOptions['report']): RunRecord {
   let children: Content['children'] = [];
   let isOver = false;
-  // A record that is out of date costs a clean-up by hand after a killed run, and must not end the run itself.
+  // An outdated record only costs a manual clean-up after a killed run, and must not end the run itself.
   const save = (): void => {
     try {
       const temporary = writeBeside(file, { supervisor, children });
@@ -131,7 +131,7 @@ async function endLeftovers({ supervisor, children }: Content, report: RunRecord
   }
 }
 
-// The last started is ended first, so servers end before the database they use. Returns those that still ran.
+// The last started is ended first, so servers end before their database. Returns those that were still running.
 async function endInReverse(children: Content['children']): Promise<Content['children']> {
   const ended: Content['children'] = [];
   for (const child of children.toReversed()) {
@@ -140,7 +140,7 @@ async function endInReverse(children: Content['children']): Promise<Content['chi
   return ended;
 }
 
-/** Undefined when there is none; also, and reported, when it cannot be read. */
+/** Undefined if there is none; also, with a report, if it cannot be read. */
 function readContent(file: string, report: (line: string) => void): Content | undefined {
   try {
     return contentSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

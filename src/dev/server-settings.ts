@@ -1,4 +1,4 @@
-// The settings that `npm start` gives to its server, left in its data folder for the commands of the staff.
+// The settings that `npm start` gives to its server, saved in its data folder for the staff's commands.
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readJsonFile } from './json-file.ts';
@@ -11,23 +11,23 @@ const DEFAULT_FOLDER = 'var';
 const settingsSchema = z.record(z.string(), z.string());
 const REMEDY = 'The next npm start writes it again; until then set the settings in the environment.';
 
-/** Replaces the file, which only this user reads: keys are among the settings. */
+/** Replaces the file, which only this user can read, because it contains keys. */
 export function writeServerSettings(dataDir: string, settings: Environment): void {
   const own = Object.entries(settings).filter(([name, value]) => name.startsWith('MALIPO_') && value !== undefined);
   writePrivateFile(join(dataDir, FILE), `${JSON.stringify(Object.fromEntries(own), null, 2)}\n`);
 }
 
 export type FoundSettings = {
-  /** The given environment, with the settings of the file for what it does not set. */
+  /** The given environment, completed by the settings of the file. */
   readonly environment: Environment;
-  /** Where they come from, for people. */
+  /** The source of the settings, for people. */
   readonly source: string;
 };
 
 /**
- * The settings for a command beside `npm start`, whose data folder is `MALIPO_DATA_DIR` or `var`. They are used only where the
- * environment names no database, or the same one: a deployment with settings of its own never gets another's. Throws when
- * the file cannot be read.
+ * The settings for a command beside `npm start`, whose data folder is `MALIPO_DATA_DIR` or `var`. They are used only if
+ * the environment names no database or the same one, so that a deployment never gets another's settings. Throws if the
+ * file cannot be read.
  */
 export function withServerSettings(environment: Environment): FoundSettings {
   const given = Object.fromEntries(

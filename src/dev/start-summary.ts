@@ -1,4 +1,4 @@
-// What the embedded start leaves for its user: the settings in demo.env, and the summary on the terminal.
+// The results of the embedded start for its user: the settings in demo.env, and the summary on the terminal.
 import { dirname } from 'node:path';
 import { DEMO_PAYERS } from './demo-collection.ts';
 import type { DemoMerchant } from './demo-merchant.ts';
@@ -22,7 +22,7 @@ export type StartSummary = {
 export function writeDemoSettings(summary: StartSummary): void {
   const { file, engines, demo, staff, baseUrl, sandboxUrl, inboxUrl } = summary;
   const values = {
-    // By which the staff's commands find the server's settings.
+    // The staff's commands find the server's settings by it.
     MALIPO_DATA_DIR: dirname(file),
     MALIPO_BASE_URL: baseUrl,
     MALIPO_API_KEY: demo.apiKey,

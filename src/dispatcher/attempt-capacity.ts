@@ -1,4 +1,4 @@
-// The capacity that first attempts take up while they are in flight: of their endpoint, and of their merchant.
+// The capacity that first attempts use while they are in flight: of their endpoint, and of their merchant.
 import { changeCount, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { DueDelivery, InFlight } from '../db/webhooks/delivery.ts';
 import type { MerchantId } from '../domain/ids.ts';
@@ -10,18 +10,18 @@ export type AttemptCapacity = {
   take(delivery: Pick<DueDelivery, 'endpointId' | 'merchantId'>): CapacityReservation;
 };
 
-/** Given back once, however often it is called. */
+/** Given back once, however often the functions are called. */
 export type CapacityReservation = {
-  /** The endpoint's: with the attempt, or without when none was made. */
+  /** Gives back the endpoint's capacity: with the attempt, or without one if none was made. */
   readonly giveBackEndpoint: (attempt?: Attempt) => void;
-  /** The merchant's, and the endpoint's if it was not. */
+  /** Gives back the merchant's capacity, and the endpoint's if that is still taken. */
   readonly giveBack: () => void;
 };
 
 export type AttemptCapacityOptions = {
   readonly concurrency: EndpointConcurrency;
   readonly maxPerMerchant: number;
-  /** Called after capacity was given back: `isScarce` when none was left before, so that other deliveries may be waiting for it. */
+  /** Called after capacity was given back. `isScarce`: none was left before, so other deliveries may wait for it. */
   readonly onGivenBack: (isScarce: boolean) => void;
 };
 

@@ -1,4 +1,4 @@
-// Links new entries of audit logs into their hash chains and signs these once an hour, and logs each head that is signed.
+// Links new entries of audit logs into their hash chains, signs the chains once an hour, and logs each signed head.
 import type { Database } from '../db/platform/database.ts';
 import type { Log } from '../log.ts';
 import {
@@ -19,10 +19,10 @@ export type AuditChainsOptions = {
 };
 
 const BATCH_SIZE = 500;
-// The rest waits for the next tick, so that stopping does not have to wait for all of it.
+// The rest waits for the next tick, so that a stop need not wait for all of it.
 const MAX_BATCHES_PER_TICK = 20;
 const HEADS_PER_TICK = 100;
-// It reads the last head of each log.
+// This reads the last head of each log.
 const CHECK_HEADS_EVERY_MS = 60_000;
 
 export function createAuditChains({ db, ring, log, nowMs = () => performance.now() }: AuditChainsOptions): Pass {
@@ -44,7 +44,7 @@ export function createAuditChains({ db, ring, log, nowMs = () => performance.now
       }
       const heads = await signAuditHeads(db, { ring, at: new Date(), limit: HEADS_PER_TICK });
       for (const { chain, position, hash, keyName } of heads) {
-        // Whoever changes the database cannot change what the log's readers have: `audit verify --head` compares it.
+        // A person who changes the database cannot change the logged heads: `audit verify --head` compares them.
         const head = `${position}:${hash.toString('hex')}`;
         log.info({ chain, head, keyName }, 'the audit log is signed up to here');
       }

@@ -1,4 +1,4 @@
-// The backlog gate: no new work is accepted while too much accepted work waits for us, in all or of one merchant.
+// The backlog gate: refuses new work while too much accepted work waits, in all or of one merchant.
 import { measureBacklog } from '../db/work/backlog.ts';
 import type { Database } from '../db/platform/database.ts';
 import { backlogOf, EMPTY_BACKLOG, type BacklogLimits } from '../domain/backlog.ts';
@@ -6,15 +6,15 @@ import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
 
 export type BacklogGate = {
-  /** Whether new work is accepted of any merchant. */
+  /** Whether new work of any merchant is accepted. */
   isOpen(): boolean;
-  /** Whether it is accepted of this merchant. */
+  /** Whether new work of this merchant is accepted. */
   isOpenFor(merchantId: MerchantId): boolean;
   close(): void;
 };
 
 const MEASURE_EVERY_MS = 1000;
-/** A few late payments have troubles of their own; from so many on it is the service that is behind. */
+/** A few late payments may have their own problems. From this number on, the service itself is late. */
 const MAX_LATE_COUNT = 10;
 
 /** Measures once a second and not per request: the limit is for safety, and need not be exact. */

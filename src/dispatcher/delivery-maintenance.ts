@@ -5,11 +5,11 @@ import { escalateDeliveries, withholdDeliveries } from '../db/webhooks/delivery.
 import { continueReplay } from '../operations/webhooks/replay-deliveries.ts';
 import type { Pass } from './dispatcher.ts';
 
-// Each becomes a workflow, which costs more than a hundred times as much as a delivery that is accepted at once. So the
-// backlog of a dead endpoint shrinks slowly, and once the endpoint works again the dispatcher sends the rest of it.
+// Each becomes a workflow, at more than a hundred times the cost of a delivery that is accepted at once. So the backlog
+// of a dead endpoint shrinks slowly, and once the endpoint works again the dispatcher sends the rest.
 const MAX_ESCALATIONS_PER_TICK = 10;
 const BATCH_SIZE = 500;
-// The rest of a long job waits for the next tick, so that stopping does not have to wait for the whole job.
+// The rest of a long job waits for the next tick, so that a stop need not wait for the whole job.
 const MAX_BATCHES_PER_TICK = 20;
 
 export function createDeliveryMaintenance({

@@ -1,4 +1,4 @@
-// Records as of when the dispatcher has done what was due, and as of when operators are asked what was due.
+// Records as of when the dispatcher has done all due work, and as of when all due status queries are made.
 import type { Database } from '../db/platform/database.ts';
 import { markDone } from '../db/platform/housekeeping.ts';
 import { firstQueryDueAt } from '../db/work/status-queries.ts';
@@ -14,7 +14,7 @@ export type DispatchReportOptions = {
   readonly operators: readonly OperatorId[];
 };
 
-/** Once a minute is enough to see that something stands still, and costs next to nothing. */
+/** Once a minute is enough to reveal a standstill, and costs next to nothing. */
 const REPORT_EVERY_MS = 60_000;
 
 export function createDispatchReport({ db, operators }: DispatchReportOptions): DispatchReport {
@@ -23,7 +23,7 @@ export function createDispatchReport({ db, operators }: DispatchReportOptions): 
     async run(doneAsOf) {
       if (Date.now() < nextAtMs) return;
       await markDone(db, { task: 'dispatch', doneAsOf, faults: 0 });
-      // Of a query that waits everything before it is done, whoever it is that does not make it.
+      // Everything due before the longest waiting query is done, whichever process should make that query.
       const queriesAsOf = (await firstQueryDueAt(db, operators)) ?? new Date();
       await markDone(db, { task: 'status_queries', doneAsOf: queriesAsOf, faults: 0 });
       nextAtMs = Date.now() + REPORT_EVERY_MS;

@@ -1,5 +1,5 @@
-// Runs the loops that move recorded work: workflow starts, checks of late work, first webhook attempts, maintenance, audit
-// chains, totals. It holds nothing that another one would need.
+// Runs the loops that move recorded work: workflow starts, checks of late work, first webhook attempts, maintenance,
+// audit chains, totals. It holds no state that another dispatcher would need.
 import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { DueWork } from '../domain/due-work.ts';
 import type { Log } from '../log.ts';
@@ -8,7 +8,7 @@ import type { FirstAttempts } from './first-attempts.ts';
 import type { LateWorkChecks } from './late-work.ts';
 import type { WorkStarter } from './work-starter.ts';
 
-/** What one of its loops repeats. */
+/** The repeated work of a loop. */
 export type Pass = {
   /** Runs once per tick. */
   run(): Promise<void>;
@@ -50,8 +50,8 @@ const EVERYTHING: DueWork = {
 };
 
 /**
- * Any number of dispatchers may run on one database. At each tick one statement looks for what is due, and a loop runs if it may have
- * something to do: while there is nothing, that is all. Whatever announced work, or did not, is found at the next tick.
+ * Any number of dispatchers may run on one database. At each tick one statement looks for due work, and a loop runs if
+ * it may have something to do. The next tick finds work even if its announcement was lost.
  */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { attempts, starter, checks, maintenance, auditChains, totals, report, log } = options;
@@ -64,7 +64,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       while (!isStopped && (await starter.startRecorded()) > 0);
     }),
     checks: loopOf('checks', async () => {
-      // What was lost is repaired as fast as it is found; of runs that only look late so many are checked at each tick.
+      // Lost runs are repaired as they are found; each tick checks a limited number of runs that only seem late.
       while (!isStopped && (await checks.check()) > 0);
     }),
     maintenance: loopOf('maintenance', () => maintenance.run()),
@@ -102,7 +102,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** Resolves to everything when the work poll fails, and when a whole pass is due. */
+/** Resolves to every loop if the work poll fails, and if a whole pass is due. */
 function createWorkPoll({ findDueWork, starter, wholePassMs, log }: DispatcherOptions): () => Promise<DueWork> {
   let nextWholePassMs = -Infinity;
   return async () => {
@@ -113,7 +113,7 @@ function createWorkPoll({ findDueWork, starter, wholePassMs, log }: DispatcherOp
     }
     try {
       const due = await findDueWork();
-      // Whether it still is behind, only a pass finds out.
+      // Only a pass can find out whether it is still behind.
       return { ...due, starts: due.starts || starter.isBehind() };
     } catch (error) {
       log.error({ error }, 'the work poll failed; every loop polls for itself');
@@ -126,9 +126,9 @@ type Loop = {
   readonly wake: () => void;
   /** There was nothing to do at this time. */
   rest(asOfMs: number): void;
-  /** When the last pass that was completed began, or there was nothing to do; 0 before that. */
+  /** When the last completed pass began, or when there was nothing to do; 0 before either. */
   doneAsOfMs(): number;
-  /** Begins no other pass, and waits for the one under way. */
+  /** Begins no other pass, and waits for the current one. */
   stop(): Promise<void>;
 };
 
@@ -148,7 +148,7 @@ function createLoop(name: string, pass: () => Promise<void>, log: Log): Loop {
   return {
     wake: loop.wake,
     rest(asOfMs) {
-      // A pass that is under way may be at what the work poll no longer finds, because it claimed it.
+      // A pass in progress may be working on claimed rows, which the work poll no longer finds.
       if (!loop.isRunning()) doneAsOfMs = asOfMs;
     },
     doneAsOfMs: () => doneAsOfMs,

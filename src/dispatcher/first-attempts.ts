@@ -1,4 +1,4 @@
-// Makes the first attempt of pending deliveries, except those of failing or disabled endpoints: claims, sends and records it.
+// Makes the first attempts of pending deliveries, except to failing or disabled endpoints: claims, sends, records.
 import { createCoalescingLoop } from '../coalescing-loop.ts';
 import { makeAttempt, type MadeAttempt } from '../webhooks/attempt.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
@@ -29,7 +29,7 @@ export type FirstAttemptsOptions = {
   readonly scheduleMs: readonly number[];
   readonly failingLimitMs: number;
   readonly overdueMs: number;
-  /** Longer than an attempt and its recording: when it expires first, another dispatcher may send the same event. */
+  /** Longer than an attempt and its recording: after the lease, another dispatcher may send the same event. */
   readonly leaseMs: number;
   readonly onRetryOwed: () => void;
   /** Called after an attempt is recorded. It must not throw. */
@@ -58,7 +58,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     pauseMs: PAUSE_BETWEEN_CLAIMS_MS,
   });
 
-  // A claim under way counts as in flight what ended since it began.
+  // A claim in progress counts attempts that ended after its beginning as in flight.
   function onGivenBack(isScarce: boolean): void {
     if (isScarce || isClaiming) claims.wakeSoon();
   }
@@ -68,7 +68,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     const work = attempter.attempt(delivery, taken.giveBackEndpoint).finally(() => {
       const isScarce = inFlight.size >= maxInFlight;
       inFlight.delete(work);
-      // So one merchant whose attempts wait to be recorded leaves capacity to others.
+      // So a merchant whose attempts wait to be recorded leaves capacity to others.
       taken.giveBack();
       onGivenBack(isScarce);
     });
@@ -100,7 +100,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   };
 }
 
-/** Whether the claim may have left deliveries to an endpoint that has capacity. One without is claimed for when an attempt ends. */
+/** Whether the claim may have left deliveries to an endpoint with capacity. Others are claimed when an attempt ends. */
 function mayOthersBeClaimed(claimed: readonly DueDelivery[], concurrency: EndpointConcurrency): boolean {
   const counts = new Map<EndpointId, number>();
   for (const { endpointId } of claimed) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
@@ -109,8 +109,8 @@ function mayOthersBeClaimed(claimed: readonly DueDelivery[], concurrency: Endpoi
 
 type Attempter = {
   /**
-   * Makes and records one attempt. `onEnded` is called at most once: when the endpoint has accepted it, and otherwise when its
-   * record has taken effect. Never throws: a delivery whose attempt is not recorded is sent again after its lease.
+   * Makes and records one attempt. `onEnded` is called at most once: when the endpoint has accepted it, otherwise when
+   * its record has taken effect. Never throws: a delivery with an unrecorded attempt is sent again after its lease.
    */
   attempt(delivery: DueDelivery, onEnded: (attempt: Attempt) => void): Promise<void>;
   drain(): Promise<void>;
@@ -130,8 +130,8 @@ function createAttempter(options: FirstAttemptsOptions): Attempter {
     async attempt(delivery, onEnded) {
       try {
         const made = await makeAttempt(sender, delivery, scheduleMs);
-        // The next event does not wait until this one is recorded. An endpoint that did not accept gets no other before its record
-        // says that it is failing.
+        // The next event does not wait for this record. An endpoint that did not accept gets no other event before the
+        // record marks it as failing.
         const isAccepted = made.next.state === 'delivered';
         if (isAccepted) onEnded(made.attempt);
         await recorder.add(made);

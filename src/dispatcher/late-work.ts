@@ -17,8 +17,8 @@ export type LateWorkChecks = {
   check(): Promise<number>;
 };
 
-// A check costs Temporal a read. In a pass so many of a kind are checked, a batch at a time, and at most so many runs are
-// replaced, so that a bad release does not end everything at once.
+// Each check reads from Temporal. A pass checks a limited number of each kind, in batches, and replaces a limited
+// number of runs, so that a bad release does not end everything at once.
 const CHECKS_PER_PASS = 100;
 const BATCH_SIZE = 10;
 const REPLACED_PER_PASS = 10;
@@ -39,7 +39,7 @@ export function createLateWorkChecks(options: LateWorkOptions): LateWorkChecks {
   };
 }
 
-/** Checks batches while they are full, and Temporal responds; resolves to how much had lost its workflow. */
+/** Checks batches while they are full and Temporal responds; resolves to how much had lost its workflow. */
 async function checkKind(kind: WorkKind, options: LateWorkOptions): Promise<number> {
   let checked = 0;
   let lost = 0;
@@ -73,7 +73,7 @@ async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<Che
   const late = await claimLate(db, kind, { limit: BATCH_SIZE, leaseMs: LEASE_MS });
   const checked = await Promise.all(late.map(async (work) => ({ work, run: await inspect(work, options) })));
   const closed = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
-  // Whose payment is final was told so, and has ended.
+  // The workflow of a final payment was told so, and has ended.
   await endWorkflows(db, closed.filter(isOver));
   const lost = closed.filter((work) => !isOver(work));
   for (const { id, merchantId } of lost)
@@ -97,7 +97,7 @@ async function replaceStuck(
   const inOrder: LateWork[] = [];
   let replaced = 0;
   for (const { work, run } of checked) {
-    // Where Temporal is away the check is repeated when its lease has ended.
+    // If Temporal is unavailable, the check is repeated after its lease.
     if (run === 'closed' || run === 'away') continue;
     if (await replaceIfStuck(work, run, options)) replaced += 1;
     else inOrder.push(work);

@@ -1,4 +1,4 @@
-// Starts recorded work whose first start was lost, was over its limit, or found Temporal away.
+// Starts recorded work whose first start was lost, exceeded its limit, or found Temporal unavailable.
 import type { Database } from '../db/platform/database.ts';
 import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../db/work/work.ts';
 import {
@@ -14,11 +14,11 @@ import type { TemporalClient } from '../temporal/client.ts';
 import { createStartFailures, pauseMs } from './start-failures.ts';
 
 export type RecordedWork = {
-  /** Claims a batch of each kind and starts it. Resolves to how many starts had a response; 0: wait for the next tick. */
+  /** Claims a batch of each kind and starts it. Resolves to how many starts had a response; 0: wait for the tick. */
   start(): Promise<number>;
-  /** Call it when Temporal took a start that this did not ask for: then it does not refuse all work. */
+  /** Call it when Temporal accepted a start from elsewhere: then Temporal does not refuse all work. */
   noteStarted(kind: WorkKind): void;
-  /** Whether batches are full, or Temporal is away or refuses all: then nothing that is less urgent is started. */
+  /** Whether batches are full, or Temporal is unavailable or refuses all: then no less urgent work is started. */
   isBehind(): boolean;
 };
 
@@ -32,10 +32,10 @@ export type RecordedWorkOptions = {
   readonly log: Log;
 };
 
-// Longer than a call to Temporal and the statements around it: nobody else offers the work meanwhile.
+// Longer than a call to Temporal and its statements: no other process offers the work meanwhile.
 const LEASE_MS = 30_000;
 
-/** Any number of dispatchers may do this on one database. While Temporal takes nothing it is asked less and less often. */
+/** Any number of dispatchers may do this on one database. While Temporal accepts nothing, calls become rarer. */
 export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
   const { temporal, batchSize, log } = options;
   const failures = createStartFailures();
@@ -49,7 +49,7 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
     return 0;
   }
 
-  /** Resolves to how many starts had a response. What fails for an unknown reason waits, and no failure is counted. */
+  /** Resolves to how many starts had a response. Work that fails for an unknown reason waits, without a failure. */
   async function finish(batch: Batch, pass: number): Promise<number> {
     const { kind, claimed, failed } = batch;
     if (failed.length === 0 || failures.isOwn(kind, failed.length, pass)) {
@@ -70,7 +70,7 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
   return {
     async start() {
       if (!temporal.isConnected() || Date.now() < resumeAtMs) return 0;
-      // One question instead of a whole batch that would wait for its time-outs.
+      // One call instead of a whole batch that would wait for its timeouts.
       if (awayCount > 0 && !(await temporal.ping())) return pause();
       const pass = failures.beginPass();
       const batches: Batch[] = [];
@@ -104,7 +104,7 @@ type Failed = { readonly work: ClaimedWork; readonly isRefused: boolean; readonl
 type Batch = {
   readonly kind: WorkKind;
   readonly claimed: number;
-  /** For which a workflow runs now. */
+  /** The work whose workflow runs now. */
   readonly running: readonly ClaimedWork[];
   readonly failed: readonly Failed[];
 };
@@ -113,7 +113,7 @@ async function startBatch(kind: WorkKind, options: RecordedWorkOptions): Promise
   const { db, batchSize, startGraceMs, clocks } = options;
   const claimed = await claimUnstarted(db, kind, {
     limit: batchSize,
-    // Nobody but the dispatcher starts deliveries.
+    // Only the dispatcher starts deliveries.
     graceMs: kind === 'delivery' ? 0 : startGraceMs,
     leaseMs: LEASE_MS,
   });
@@ -143,7 +143,7 @@ async function tryToStart(work: ClaimedWork, options: RecordedWorkOptions): Prom
   }
 }
 
-// It is due at once, after what has waited longer.
+// It is due at once, after work that has waited longer.
 async function endClaims({ failed }: Batch, { db, startGraceMs }: RecordedWorkOptions): Promise<void> {
   const postponed = failed.map(({ work }) => ({ ...work, delayMs: -startGraceMs, isFailure: false }));
   await postponeStarts(db, postponed);

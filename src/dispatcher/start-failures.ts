@@ -1,23 +1,23 @@
-// Whose failure it is when a workflow cannot be started: that of the work, or of something that stops all work.
+// Decides why a workflow could not be started: because of its own work, or of something that stops all work.
 import type { WorkKind } from '../domain/work.ts';
 
 export type StartFailures = {
   /** Begins a pass over all kinds; its number is for `isOwn`. */
   beginPass(): number;
-  /** Temporal took a start of this kind. */
+  /** Temporal accepted a start of this kind. */
   readonly noteStarted: (kind: WorkKind) => void;
   /**
-   * Whether the failures of this pass are those of the work itself: Temporal took other work in the pass, or since work of
-   * the kind failed before, or work of the kind within the last minute. Where many fail together, only work of the same kind
-   * proves it.
+   * Whether the failures of this pass are those of the work itself: Temporal accepted other work in the pass, or since
+   * work of the kind last failed, or work of the kind within the last minute. If many fail together, only work of the
+   * same kind proves it.
    */
   isOwn(kind: WorkKind, failed: number, pass: number): boolean;
-  /** So many of this kind failed, and nobody knows whose failure it is: the kind is paused, longer each time. */
+  /** This many of the kind failed for an unknown reason: the kind is paused, longer each time. */
   noteUnexplained(kind: WorkKind, failed: number): void;
   isPaused(kind: WorkKind): boolean;
-  /** Whether so much of a kind fails that the reason is hardly in each piece of work. */
+  /** Whether so much of a kind fails that each piece of work is unlikely to be the reason. */
   isAnyWidespread(): boolean;
-  /** Nothing of this kind fails any more for a reason that is unknown. */
+  /** No work of this kind fails for an unknown reason any more. */
   clear(kind: WorkKind): void;
 };
 
@@ -25,12 +25,12 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 10_000;
 const WIDESPREAD_FROM = 10;
 /**
- * A minute holds at most six failures of one piece of work, which quarantine nothing. Without it, work that fails in many
- * passes would close the gate, and the next start that could prove whose failure it is would never come.
+ * A minute holds at most six failures of one piece of work, which quarantine nothing. Without it, work that fails in
+ * many passes would close the gate, and no later start could prove the reason.
  */
 const RECENT_START_MS = 60_000;
 
-/** How long to ask nothing of a Temporal that took nothing, after so many pauses. */
+/** The pause before the next call to a Temporal that accepted nothing, after this many pauses. */
 export const pauseMs = (pauses: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses);
 
 type Unexplained = {

@@ -14,8 +14,8 @@ export type StuckRunsOptions = Pick<RecordedWorkOptions, 'db' | 'clocks' | 'star
 const TERMINATE_LEASE_MS = 15_000;
 
 /**
- * Ends the run if it cannot progress, and has its work started again; true when it did. The row says so before the run ends:
- * whatever happens in between, the work is started again. Each further failure waits longer, as for starts.
+ * Ends the run if it cannot progress, and makes its work start again; returns whether it did. The row records this
+ * first, so the work starts again even after a crash in between. Each further failure waits longer, as for starts.
  */
 export async function replaceIfStuck(
   work: LateWork,
@@ -37,7 +37,7 @@ export async function replaceIfStuck(
       'work is quarantined: its runs do not progress, and the work is retried once an hour',
     );
   }
-  // Away: when the lease ends, the work is found to be open, and is checked again.
+  // Temporal is unavailable: after the lease the work is still open, and is checked again.
   if ((await temporal.terminate(work, runId, `replaced: ${reason}`)) === 'away') return true;
   const delayMs = failures === 1 ? -startGraceMs : startBackoffMs(failures);
   await postponeStarts(db, [{ id, dueAt, delayMs, isFailure: false }]);

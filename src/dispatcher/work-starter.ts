@@ -1,4 +1,4 @@
-// Starts workflows for recorded work. Two callers, one function: the API right after it recorded, and the dispatcher.
+// Starts workflows for recorded work. Two callers, one function: the API after it recorded, and the dispatcher.
 import { markStarted } from '../db/work/work.ts';
 import { scheduleQuery } from '../db/payments/payment-progress.ts';
 import { isFinal } from '../domain/payments/payment.ts';
@@ -9,16 +9,16 @@ import { createRecordedWork, type RecordedWorkOptions } from './recorded-work.ts
 
 export type WorkStarter = {
   /**
-   * Starts the payment's workflow, or signals it of a change, without making the caller wait. Over the limit of starts in
-   * flight, or with Temporal away, nothing happens: the row stays unstarted, and the dispatcher finds it.
+   * Starts the payment's workflow, or signals a change to it, without making the caller wait. Has no effect over the
+   * limit of starts in flight, or without Temporal: the row stays unstarted, and the dispatcher finds it.
    */
   offer(payment: PaymentWork): void;
   /**
-   * Signals the workflow of a pending payment that the operator called back; if none is open, has the operator asked. Over
-   * the limit nothing happens: the next query by schedule finds what the callback meant.
+   * Signals the workflow of a pending payment that the operator called back; if none is open, makes a status query due.
+   * Has no effect over the limit: the next scheduled query finds the same.
    */
   offerCallback(payment: PaymentWork): void;
-  /** Starts what is recorded and unstarted; resolves to how many starts reached Temporal. */
+  /** Starts recorded and unstarted work; resolves to how many starts reached Temporal. */
   startRecorded(): Promise<number>;
   /** Whether there is more to start than can be started now. */
   isBehind(): boolean;
@@ -30,8 +30,8 @@ export type WorkStarterOptions = RecordedWorkOptions & {
   readonly maxInFlight: number;
 };
 
-// Most payments have moved on within this time, which marks them as started; the rest are marked together, in one
-// statement. So the dispatcher does not start again what only waits for its turn in the engine.
+// Most payments move on within this time, which marks them as started; one statement marks the rest together. So the
+// dispatcher does not start again what only waits for its turn in Temporal.
 const MARK_PAUSE_MS = 1000;
 const MAX_MARK_BATCH = 500;
 
@@ -60,14 +60,14 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
   async function start(payment: PaymentWork): Promise<void> {
     if ((await temporal.start(payment)) === 'away') return;
     recordedWork.noteStarted(payment.kind);
-    // Not awaited: what is started takes no place among the starts in flight.
+    // Not awaited: started work takes no place among the starts in flight.
     starts.add(payment).catch((error: unknown) => {
       log.warn({ error, id: payment.id }, 'a start could not be recorded; the dispatcher repeats it');
     });
   }
 
   async function signalCallback(payment: PaymentWork): Promise<void> {
-    // Its workflow ended since the payment was read, or was lost.
+    // Its workflow ended after the payment was read, or was lost.
     if ((await temporal.signalCallback(payment)) === 'closed') await scheduleQuery(options.db, payment, new Date());
   }
 
@@ -89,7 +89,7 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
 
 async function markAllStarted(started: readonly PaymentWork[], { db, clocks }: RecordedWorkOptions): Promise<void> {
   const at = new Date();
-  // A payment that was just recorded is due as of that change, unless it changed or was claimed since.
+  // A newly recorded payment is due as of that change, unless it changed or was claimed since.
   await markStarted(
     db,
     started.map((work) => ({ id: work.id, dueAt: work.updatedAt, checkInMs: firstCheckMs(work, at, clocks) })),

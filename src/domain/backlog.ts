@@ -1,10 +1,10 @@
-// The backlog: accepted payments that wait for the service to carry them out, and from when on there are too many.
+// The backlog: accepted payments that wait for the service to carry them out, and the limits of their number and age.
 import type { MerchantId } from './ids.ts';
 
 export type MerchantBacklog = {
   readonly merchantId: MerchantId;
   readonly count: number;
-  /** How many of them have waited longer than the limit and can still be done in time. */
+  /** How many of them have waited longer than the limit and can still be sent in time. */
   readonly lateCount: number;
   readonly oldestAgeMs: number;
 };
@@ -17,7 +17,7 @@ export type BacklogLimits = {
 };
 
 export type Backlog = Omit<MerchantBacklog, 'merchantId'> & {
-  /** The merchants that are refused new payments because of their own share. */
+  /** The merchants whose own share is too large: they are refused new payments. */
   readonly fullMerchants: ReadonlySet<MerchantId>;
 };
 

@@ -1,4 +1,4 @@
-// Every duration of the service in one table: types, settings, the settings page and the workflows' clocks are made from it.
+// Every duration of the service in one table, the source of types, settings, settings page and workflow clocks.
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -9,7 +9,7 @@ const DAY = 24 * HOUR;
 type Duration = {
   readonly meaning: string;
   readonly real: number | readonly number[];
-  /** In the demonstration nothing takes longer than minutes. */
+  /** In the demonstration everything ends within minutes. */
   readonly demo: number | readonly number[];
 };
 
@@ -62,7 +62,7 @@ export const DURATIONS = {
     demo: 200,
   },
   operatorTimeoutMs: { meaning: 'One call to an operator', real: 20 * SECOND, demo: 5 * SECOND },
-  // The last is short enough for a backlog to be sent within a minute of the operator's return.
+  // The last wait is short enough that a backlog is sent within a minute of the operator's return.
   breakerPausesMs: {
     meaning:
       'How long nobody calls an operator that takes no calls, before one call finds out whether it answers again; the last one repeats',
@@ -214,7 +214,7 @@ function clocksOf(set: 'real' | 'demo'): Clocks {
 // Work that repeats at a shorter interval would leave no time for anything else.
 export const SHORTEST_DURATION_MS = 50;
 
-/** Merchants are promised the same response to the same request for 30 days; what has ended need not be kept at all. */
+/** Merchants are promised the same response to the same request for 30 days; ended records need not be kept at all. */
 const LEAST_CLOCKS: Partial<Record<ClockName, number>> = {
   idempotencyKeysKeptForMs: 30 * DAY,
   sessionsKeptForMs: 0,
@@ -222,15 +222,15 @@ const LEAST_CLOCKS: Partial<Record<ClockName, number>> = {
   attemptCountersKeptForMs: 0,
 };
 
-/** The least that a setting may make of a time in any environment; of a schedule, of each of its waits. */
+/** The smallest value of a setting in any environment; of a schedule, of each of its waits. */
 export function leastClockMs(name: ClockName): number {
   return LEAST_CLOCKS[name] ?? SHORTEST_DURATION_MS;
 }
 
-/** The most: what is longer is a mistake, and no date of a database. */
+/** The largest value: a longer one is a mistake, and no date of a database. */
 export const LONGEST_DURATION_MS = 100 * 365 * DAY;
 
-/** The shortest settings with real money: shorter ones would be wrong about payments. Of schedules, the last entry. */
+/** The shortest settings with real money: shorter ones give wrong outcomes. For a schedule, its last entry. */
 export const LEAST_LIVE_CLOCKS = {
   promptWindowMs: { ms: 5 * MINUTE, because: 'a payer can approve for as long as the operator shows the prompt' },
   operatorTimeoutMs: {

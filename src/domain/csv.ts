@@ -1,15 +1,13 @@
-// Lines of CSV (RFC 4180) that a spreadsheet shows and does not run.
+// Lines of CSV (RFC 4180) that a spreadsheet shows and never runs.
 
-/** A number or a time of ours is written as it is; text is what people gave. */
+/** Our own numbers and times are written unchanged; `text` is what people gave. */
 export type Cell = { readonly text: string | null } | string | number | bigint | null;
 
-// What a spreadsheet may take for a formula, in the first place or after what it skips; full-width forms count as well.
+// Characters that may begin a formula in a spreadsheet, after characters that it skips; full-width forms count too.
 const FORMULA = /^[\s\0]*[=+\-@＝＋－＠|%]|^[\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
-/**
- * The line with its end. An apostrophe in front of a text keeps a spreadsheet from running it; a null is an empty cell.
- */
+/** The line with its end. An apostrophe before a text keeps a spreadsheet from running it; null is an empty cell. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }

@@ -1,17 +1,17 @@
-// What a dispatcher has to do, by its loops.
+// The due work of a dispatcher, by its loops.
 
-/** By loop: whether it would find something now, or could within moments. */
+/** For each loop, whether it would find something now or within moments. */
 export type DueWork = {
   /** A delivery waits for its first attempt. */
   readonly attempts: boolean;
-  /** Work is unstarted, due or not. */
+  /** There is unstarted work, due or not. */
   readonly starts: boolean;
-  /** Started work is late. */
+  /** Some started work is late. */
   readonly checks: boolean;
-  /** A delivery is to be escalated or withheld, or a replay runs. */
+  /** A delivery must be escalated or withheld, or a replay is running. */
   readonly maintenance: boolean;
-  /** An audit entry has no link. That a chain is to be signed is not looked for. */
+  /** An audit entry has no link. Chains that must be signed are not checked. */
   readonly auditChains: boolean;
-  /** A change is not folded. */
+  /** A state change is not folded. */
   readonly totals: boolean;
 };

@@ -1,6 +1,6 @@
-// Every error code that a caller can receive, one closed list: its type, its category, why it happens, and what to do then.
+// Every error code that a caller can receive, one closed list: its type, category, cause and remedy.
 
-/** What a caller can do about an error. The API maps it to an HTTP status, activities map it to "retry or not". */
+/** What a caller can do about an error. The API maps it to an HTTP status, activities map it to retry or not. */
 export type ErrorCategory =
   | 'unauthenticated'
   | 'forbidden'
@@ -24,7 +24,7 @@ export type ErrorType =
   | 'rate_limit_error'
   | 'api_error';
 
-/** Sentences in Markdown, of which the pages of errors are made. */
+/** Sentences in Markdown, from which the pages of errors are made. */
 type Explanation = { readonly cause: string; readonly remedy: string };
 
 type Meaning = Explanation & { readonly type: ErrorType; readonly category: ErrorCategory };

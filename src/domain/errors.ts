@@ -9,9 +9,9 @@ export type ParameterIssue = { readonly param: string; readonly code: ErrorCode;
 type Details = {
   readonly issues?: readonly ParameterIssue[];
   readonly retryAfterSeconds?: number;
-  /** The reason as the audit log records it. No response contains it. */
+  /** The reason for the audit log. No response contains it. */
   readonly reason?: string;
-  /** In place of the category of the code. */
+  /** Replaces the category of the code. */
   readonly category?: ErrorCategory;
 };
 
@@ -46,7 +46,7 @@ export function errorCategory(code: ErrorCode): ErrorCategory {
   return ERRORS[code].category;
 }
 
-/** One error for all problems with a request. Its code and message are those of the first issue. */
+/** One error for all faults of a request. Its code and message are those of the first issue. */
 export function invalidParameters(issues: readonly [ParameterIssue, ...ParameterIssue[]]): DomainError {
   return new DomainError(issues[0].code, issues[0].message, { issues });
 }
@@ -72,31 +72,31 @@ const NOT_FOUND = {
 } as const;
 
 /**
- * One error for an unknown id, for what is there no longer, and for what belongs to another merchant or person; of an invitation also
- * for an unknown token, and when it was accepted, withdrawn or rejected or has expired.
+ * One error for an unknown id, for a removed object, and for an object of another merchant or person. For an invitation
+ * also for an unknown token, and after it was accepted, withdrawn or rejected or has expired.
  */
 export function notFound(noun: keyof typeof NOT_FOUND): DomainError {
   return new DomainError(`${noun}_not_found`, NOT_FOUND[noun]);
 }
 
-/** The state of something does not allow what the caller asks for. The message says what to do instead. */
+/** The state of an object does not allow the request. The message says what to do instead. */
 export function stateConflict(message: string): DomainError {
   return new DomainError('state_conflict', message);
 }
 
-/** Too many accepted payments wait, in all or of this merchant: new ones are refused, repeats get their stored response. */
+/** Too many accepted payments wait, in all or of this merchant. New ones are refused, repeats get their response. */
 export function backlogFull(): DomainError {
   const message = 'Too many payments are waiting to be processed. Try again with the same key.';
   return new DomainError('service_unavailable', message, { retryAfterSeconds: 5 });
 }
 
-/** The database does not answer, or not in time: nothing is recorded, or nobody knows whether it is. */
+/** The database does not answer in time: nothing is recorded, or it is unknown whether it is. */
 export function recordsUnavailable(): DomainError {
   const message = 'We cannot record anything right now. Try again with the same key.';
   return new DomainError('service_unavailable', message, { retryAfterSeconds: 2 });
 }
 
-/** Null where it throws a DomainError. */
+/** The result, or null if it throws a DomainError. */
 export async function unlessRefused<Result>(decide: () => Result | Promise<Result>): Promise<Result | null> {
   try {
     return await decide();
@@ -106,7 +106,7 @@ export async function unlessRefused<Result>(decide: () => Result | Promise<Resul
   }
 }
 
-/** The body of every error response. `errors` lists all problems with a request; `param` is that of the first. */
+/** The body of every error response. `errors` lists all faults of a request; `param` is the first one's. */
 export function errorBody(error: DomainError, requestId: string) {
   return {
     error: {

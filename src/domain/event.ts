@@ -1,4 +1,4 @@
-// Events: what merchants receive by webhook. The body is built once, and every attempt and replay sends those bytes.
+// Events, the reports of webhooks. The body is built once: every attempt and replay sends the same bytes.
 import { collectionObject, isLateOutcome, type Collection, type CollectionState } from './payments/collection.ts';
 import type { CollectionId, EndpointId, EventId, PayoutId } from './ids.ts';
 import { payoutObject, type Payout, type PayoutState } from './payments/payout.ts';
@@ -43,8 +43,8 @@ type NewEvent = { readonly id: EventId; readonly at: Date; readonly environment:
 type EventContent = { readonly type: EventType; readonly body: string };
 
 /**
- * The event that reports the payment's current state, with the body that every attempt and replay sends. The first of a payout,
- * `payout.queued`, reports that it waits for release.
+ * The event that reports the payment's current state, with the body of every attempt and replay. The first event of a
+ * payout, `payout.queued`, reports that it waits for release.
  */
 export function paymentEvent(payment: Collection | Payout, event: NewEvent): EventContent {
   const { previousState: previous_state } = payment;

@@ -1,9 +1,9 @@
-// Housekeeping: what the service does by itself, at intervals, and must be seen to do.
+// Housekeeping: the recurring work of the service, whose progress must be visible.
 
 /**
- * `dispatch`: recorded work is started, checked and delivered. `status_queries`: operators are asked when that is due. `purge`:
- * expired records are removed. `recent_payments`: the payments of the last hours are checked against the ledger. `ledger_check`:
- * what changed in the ledger since the check before is. `whole_ledger_check`: the whole ledger is.
+ * `dispatch`: recorded work is started, checked and delivered. `status_queries`: due status queries are made. `purge`:
+ * expired records are removed. `recent_payments`: the payments of the last hours agree with the ledger. `ledger_check`:
+ * so do the changes in the ledger since the previous check. `whole_ledger_check`: so does the whole ledger.
  */
 export const HOUSEKEEPING_TASKS = [
   'dispatch',
@@ -15,15 +15,15 @@ export const HOUSEKEEPING_TASKS = [
 ] as const;
 
 /**
- * `changed_payments`: payments that changed before this time agree with their transfers. It is how far `ledger_check` came without a
- * fault, and goes on from, so it is no task of its own that is late.
+ * `changed_payments`: payments that changed before this time agree with their transfers. It records how far
+ * `ledger_check` came without a fault and where it continues, so it is not a separate task that can be late.
  */
 export type HousekeepingTask = (typeof HOUSEKEEPING_TASKS)[number] | 'changed_payments';
 
 export type Housekeeping = {
   readonly task: HousekeepingTask;
-  /** What there was to do at this time is done. */
+  /** Everything due at this time is done. */
   readonly doneAsOf: Date;
-  /** Of a check, how many faults it found. */
+  /** The number of faults that a check found. */
   readonly faults: number;
 };

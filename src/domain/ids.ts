@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-/** The digits of the time in milliseconds, which come first. */
+/** The digits of the time in milliseconds, at the beginning. */
 const TIME_LENGTH = 10;
 const RANDOM_BYTES = 8;
 
@@ -35,36 +35,36 @@ type AccountPrefix = 'key' | 'mer' | 'usr' | 'inv' | 'pch' | 'mch' | 'ses' | 'rc
 type StaffPrefix = 'stf' | 'spr';
 type IdPrefix = PaymentPrefix | WebhookPrefix | AccountPrefix | StaffPrefix;
 
-/** An id with this prefix; of several, an id with any of them. */
+/** An id with this prefix, or with any of several. */
 export type IdWith<Prefix extends IdPrefix> = Prefix extends IdPrefix ? Branded<Prefix> : never;
 
-// Payments and their deadlines are dated by their ids. A clock that was ahead for a moment must not date what comes after it.
+// Ids date payments and their deadlines. A clock that was ahead for a moment must not date later ids.
 const MAX_AHEAD_MS = 1000;
 let lastMs = 0;
 let sequence = 0;
 
 /**
- * A new id at `atMs` (Unix milliseconds), at most a second later. Ids from one process sort as text in the order of their
- * creation, unless the time given goes back by more than a second: then they follow it. Ids from several processes sort by
- * millisecond. 62 bits are random, so an id cannot be guessed from its neighbour.
+ * A new id at `atMs` (Unix milliseconds), at most a second later. Ids from one process sort as text in the order of
+ * their creation, unless the given time goes back by more than a second: then they follow it. Ids from several
+ * processes sort by millisecond. 62 bits are random, so no id can be guessed from its neighbour.
  */
 export function newId<Prefix extends IdPrefix>(prefix: Prefix, atMs: number = Date.now()): IdWith<Prefix> {
   return `${prefix}_${encodeBase32(uuidV7Bytes(atMs))}` as IdWith<Prefix>;
 }
 
-/** Whether `text` has the form of an id with this prefix. Says nothing about its existence. */
+/** Whether `text` has the form of an id with this prefix. The object need not exist. */
 export function isId<Prefix extends IdPrefix>(prefix: Prefix, text: string): text is IdWith<Prefix> {
   return text.startsWith(`${prefix}_`) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text.slice(prefix.length + 1));
 }
 
-/** The smallest id with this prefix at `atMs`: every id created before that moment sorts below it. */
+/** The smallest id with this prefix at `atMs`: every id created earlier sorts below it. */
 export function lowestIdAt<Prefix extends IdPrefix>(prefix: Prefix, atMs: number): IdWith<Prefix> {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(Math.min(Math.max(0, Math.floor(atMs)), 2 ** 48 - 1), 0, 6);
   return `${prefix}_${encodeBase32(bytes)}` as IdWith<Prefix>;
 }
 
-/** When the id was created, read from the id itself: Unix milliseconds. */
+/** The creation time in the id, in Unix milliseconds. */
 export function idTimeMs(id: IdWith<IdPrefix>): number {
   const start = id.indexOf('_') + 1;
   let timeMs = 0;
@@ -89,7 +89,7 @@ function uuidV7Bytes(atMs: number): Buffer {
   return bytes;
 }
 
-// Drawn for many ids at once: that costs as much as for one. No byte is used twice.
+// Drawn for many ids at once, at the cost of one. No byte is used twice.
 const random = Buffer.alloc(RANDOM_BYTES * 512);
 let usedBytes = random.length;
 
@@ -102,7 +102,7 @@ function takeRandomBytes(): Buffer {
   return random.subarray(usedBytes - RANDOM_BYTES, usedBytes);
 }
 
-// Ten digits of the time, and eight for each five bytes of the rest: numbers that are exact.
+// Ten digits for the time, and eight for each five bytes of the rest: these numbers are exact.
 function encodeBase32(bytes: Buffer): string {
   const rest = encodeNumber(bytes.readUIntBE(6, 5), 8) + encodeNumber(bytes.readUIntBE(11, 5), 8);
   return encodeNumber(bytes.readUIntBE(0, 6), TIME_LENGTH) + rest;

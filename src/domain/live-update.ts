@@ -1,4 +1,4 @@
-// Live updates: that an object of a merchant came into a state, and up to where a reader has them.
+// Live updates: reports that an object of a merchant came into a state, and the places of their readers.
 import type { MerchantId } from './ids.ts';
 import { PAYMENT_KINDS } from './payments/payment.ts';
 
@@ -15,25 +15,25 @@ export type LiveUpdate = {
 };
 
 /**
- * A place in the order of all updates: by the number of the transaction and, within one, by the number of the update. At a place
- * whose transaction is not under way any more, everything before it is known.
+ * A place in the order of all updates: the number of the transaction and, within it, the number of the update. Once the
+ * transaction of a place is no longer in progress, everything before the place is known.
  */
 export type Place = { readonly xid: bigint; readonly id: bigint };
 
-/** How long updates are kept, and how long a reader may be away. */
+/** How long updates are kept, and how long a reader may be disconnected. */
 export const UPDATES_KEPT_FOR_MS = 24 * 3_600_000;
 const MAY_BE_AWAY_FOR_MS = UPDATES_KEPT_FOR_MS - 3_600_000;
 
 const PLACE_FORM = /^([0-9]{1,18})-([0-9]{1,18})-([0-9]{1,15})$/;
 
-/** The place as a reader keeps it, with the time at which it was told. */
+/** The place as a reader stores it, with the time at which the reader got it. */
 export function writePlace({ xid, id }: Place, at: Date): string {
   return `${xid}-${id}-${at.getTime()}`;
 }
 
 /**
- * The place that a reader was told; null when it is none of ours, or so old that updates after it may be gone. Who makes one up
- * gets no other merchant's updates by it.
+ * The place in a reader's text; null if we did not write it, or if it is so old that later updates may be removed. An
+ * invented place gives no access to updates of another merchant.
  */
 export function readPlace(text: string, now: Date): Place | null {
   const [, xid, id, toldAtMs] = PLACE_FORM.exec(text) ?? [];

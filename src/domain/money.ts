@@ -1,12 +1,12 @@
 // Amounts of money: whole numbers of a currency's smallest unit, never fractions.
 
 /**
- * Smallest units per whole unit, as a power of ten: the one list of currencies, to which a test holds the table `currencies`. Not from
- * `Intl`, whose decimals may change with Node.js: a stored amount would mean another one then.
+ * Smallest units per whole unit, as a power of ten: the one list of currencies. A test compares it with the table
+ * `currencies`. `Intl` is no source: its decimals may change, and a stored amount would change its meaning.
  *
- * These are the minor units of ISO 4217 (List One), with one exception. MGA has two there, for the iraimbilanja, which is a fifth of an
- * ariary and no hundredth: decimals cannot write it, no operator moves it, and CLDR 48 gives MGA none, as it gives GNF, which has none
- * in ISO 4217 either. Where an operator takes whole units only, that is its amount step, and says nothing about the currency.
+ * These are the minor units of ISO 4217 (List One), with one exception. MGA has two there, for the iraimbilanja. It is
+ * a fifth of an ariary: decimals cannot express it, no operator moves it, and CLDR 48 gives MGA no decimals. Whole
+ * units as an operator's amount step say nothing about the currency.
  */
 const EXPONENTS = {
   UGX: 0,

@@ -1,9 +1,9 @@
-// How long stored data are kept: each table that housekeeping removes rows from by their age, with the duration that says how long.
+// How long stored data are kept: each table from which housekeeping removes old rows, with its duration.
 import type { ClockName, Clocks } from './clocks.ts';
 
 /**
- * From the first use of a key, the arrival of a callback, or the beginning of an exchange; of the others, from their end. Beside them go the challenges of passkeys
- * and the replaced secrets of endpoints, with the first sweep after their end: nobody has a use for them.
+ * Counted from the first use of a key, the arrival of a callback, or the beginning of an exchange; for the others, from
+ * their end. The first sweep after their end also removes challenges of passkeys and replaced secrets of endpoints.
  */
 export const RETENTION = {
   idempotency_keys: 'idempotencyKeysKeptForMs',
@@ -19,7 +19,7 @@ export const RETENTION = {
 export type RetainedTable = keyof typeof RETENTION;
 export const RETAINED_TABLES = Object.keys(RETENTION) as RetainedTable[];
 
-/** Of each table, the moment before which what is older, or ended, is removed. */
+/** For each table, the moment before which older or ended rows are removed. */
 export type RetainedSince = Readonly<Record<RetainedTable, Date>>;
 
 export function retainedSince(clocks: Pick<Clocks, (typeof RETENTION)[RetainedTable]>, at: Date): RetainedSince {

@@ -1,13 +1,13 @@
-// The time zones of the world, and the instants that their clocks mean. Node's data decides both: which names, old ones and links
-// among them, a PostgreSQL server knows depends on where its data comes from.
+// Time zones, and the instants that their clocks show. Node's data decide both: the names that a PostgreSQL server
+// knows, old ones and links among them, depend on its own data.
 
 const DAY_MS = 86_400_000;
 
 const NAME = /^[A-Z][A-Za-z0-9_+/-]{1,40}$/;
-// Three letters else are abbreviations that several zones share, such as IST, and not names of the IANA.
+// Other names of three letters are abbreviations that several zones share, such as IST, and no IANA names.
 const NAMES_OF_THREE = /^(CET|EET|EST|GMT|HST|MET|MST|PRC|ROC|ROK|UCT|UTC|WET)$/;
 
-/** Whether this is the name of a time zone in the data of the IANA, of today or of the past. */
+/** Whether the IANA data have this time zone name, now or formerly. */
 export function isTimeZone(name: string): boolean {
   if (!NAME.test(name) || (name.length === 3 && !NAMES_OF_THREE.test(name))) return false;
   try {
@@ -18,11 +18,11 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The clocks of one time zone. What they show is written as the milliseconds at which the clocks of UTC show the same. */
+/** The clocks of one time zone. A shown time is written as the milliseconds at which UTC clocks show the same. */
 export type Clocks = {
-  /** What they show at this instant. */
+  /** The time that the clocks show at this instant. */
   readonly shownAt: (at: Date) => number;
-  /** The first instant at which they show this. Where they skip it, as much later as the clocks are put forward. */
+  /** The first instant at which the clocks show this time. For a skipped time, later by the size of the gap. */
   readonly firstShowing: (shownMs: number) => Date;
 };
 
@@ -33,8 +33,8 @@ export function clocksOf(timeZone: string): Clocks {
   return {
     shownAt: (at) => at.getTime() + offsetAt(at.getTime()),
     firstShowing(shownMs) {
-      // The clocks change once at most in these two days. Before and after it they show this at one of these instants each: at both
-      // where they show it twice, and at none where they skip it.
+      // The clocks change at most once in these two days. Before and after the change they show the time at one instant
+      // each: at both if it is shown twice, at neither if it is skipped.
       const instants = [shownMs - DAY_MS, shownMs + DAY_MS].map((ms) => shownMs - offsetAt(ms));
       const [first, last] = [Math.min(...instants), Math.max(...instants)];
       return new Date(first + offsetAt(first) === shownMs ? first : last);
@@ -69,7 +69,7 @@ export function daysBetween(clocks: Clocks, { from, to }: { readonly from: strin
   return { days, endsAt: clocks.firstShowing(Date.parse(to) + DAY_MS) };
 }
 
-/** Today up to this instant, and the same span of the same weekday a week before, by the clocks of the time zone. */
+/** Today up to this instant, and the same span of the same weekday one week earlier, by the clocks of the time zone. */
 export type Spans = { readonly today: Date; readonly weekAgoFrom: Date; readonly weekAgoTo: Date };
 
 export function spansAt(at: Date, timeZone: string): Spans {

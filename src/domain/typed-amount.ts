@@ -1,30 +1,30 @@
-// Reads an amount as people type it, in forms and in files. Nothing is guessed: what can be read in two ways is refused with both.
+// Reads an amount as people type it, in forms and files. Ambiguous text is refused with both readings.
 import { exponentOf, type Currency } from './money.ts';
 import { hasTurningMark, pastedText, TURNED } from './visible-text.ts';
 
 export type TypedAmount =
   /** In the currency's smallest unit, a safe integer. */
   | { readonly kind: 'amount'; readonly amount: number }
-  /** What is wrong and how to write it, for the person who typed it. */
+  /** The fault and the correct form, for the person who typed the amount. */
   | { readonly kind: 'refused'; readonly message: string };
 
-// Commas, apostrophes and the spaces with which languages group digits: one kind in one number, three digits behind each.
+// Commas, apostrophes and spaces that group digits: one kind per number, three digits after each.
 const WHOLE = /^(?:\d+|[1-9]\d{0,2}([,'’\u0020\u00a0\u2007\u2009\u202f])\d{3}(?:\1\d{3})*)$/;
-/** What may as well be a point that groups digits. */
+/** A point that may also group digits. */
 const ONE_POINT = /^[1-9]\d{0,2}\.\d{3}$/;
-/** What may as well be a comma before decimals, where that is how decimals are written. */
+/** A comma that may also stand before decimals, in languages that write decimals so. */
 const ONE_COMMA = /^[1-9]\d{0,2},\d{3}$/;
 const MARKED_DIGITS = /^\d[\d.,'’\s]*\d$/;
 const MARKS = /[.,'’\s]/g;
 
 export type AmountForm = {
-  /** Zero is an amount where it is 0; by default 1. */
+  /** 0: zero is an amount. Default: 1. */
   readonly least?: 0 | 1;
-  /** Whether whoever wrote the text may write a comma before decimals: then one comma alone groups nothing for sure. */
+  /** Whether its author may write a comma before decimals: a single comma then groups nothing for certain. */
   readonly mayHaveDecimalComma?: boolean;
 };
 
-/** The point before decimals is a point. */
+/** Reads a text whose decimals follow a point. */
 export function readTypedAmount(text: string, currency: Currency, form: AmountForm = {}): TypedAmount {
   const { least = 1, mayHaveDecimalComma = false } = form;
   const typed = pastedText(text);
@@ -36,7 +36,7 @@ export function readTypedAmount(text: string, currency: Currency, form: AmountFo
     return refused(describeReadings(typed) ?? `This is not an amount in ${currency}.`, currency);
   const exponent = exponentOf(currency);
   if ((fraction ?? '').length > exponent) {
-    // With the one reading that it has, its form says all.
+    // With only one reading, its form says everything.
     const readings = readingsOf(typed).length > 1 ? ` ${describeReadings(typed)}` : '';
     return refused(`${currency} has ${exponent === 0 ? 'no' : exponent} decimals.${readings}`, currency);
   }
@@ -52,8 +52,8 @@ function refused(problem: string, currency: Currency): TypedAmount {
 }
 
 /**
- * What may be meant by a text that is not written as amounts are here: its last comma or point may stand before decimals, and marks
- * of one kind may all group digits.
+ * The possible readings of a text in another form: its last comma or point may stand before decimals, and marks of one
+ * kind may all group digits.
  */
 function readingsOf(typed: string): readonly string[] {
   const marks: readonly string[] = typed.match(MARKS) ?? [];
@@ -68,7 +68,7 @@ function readingsOf(typed: string): readonly string[] {
   return readings;
 }
 
-/** Null: there is none. */
+/** Null: there is no reading. */
 function describeReadings(typed: string): string | null {
   const [one, other] = readingsOf(typed);
   if (one === undefined) return null;

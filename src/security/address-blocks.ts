@@ -1,4 +1,4 @@
-// Network addresses in one spelling, blocks of them, and whether an address is in one of a list of blocks.
+// Network addresses in one spelling, blocks of addresses, and whether a list of blocks has an address.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -8,20 +8,20 @@ const BITS = { ipv4: 32, ipv6: 128 } as const;
 const BITS_BEFORE_IPV4 = 96;
 
 /**
- * The address, as IPv4 where that is written as IPv6 (`::ffff:203.0.113.7`). Null for any other text: a name, a zone, a
- * short, octal or hexadecimal form, and an IPv4-compatible address (`::203.0.113.7`), which was given up and is nobody's.
+ * The address; `::ffff:203.0.113.7` becomes IPv4. Null for any other text: a name, a zone, a short, octal or
+ * hexadecimal form, and an IPv4-compatible address (`::203.0.113.7`), which is deprecated and belongs to nobody.
  */
 export function readAddress(text: string): Address | null {
-  // Node's check is strict, where ipaddr.js takes all these forms, and an IPv4-compatible address for IPv4.
+  // Node's check is strict. ipaddr.js accepts all these forms, and reads an IPv4-compatible address as IPv4.
   if (isIP(text) === 0 || /%|^::[0-9]+\./.test(text)) return null;
   const address = ipaddr.process(text);
   return address instanceof ipaddr.IPv6 && isIpv4Compatible(address) ? null : address;
 }
 
 /**
- * The block in the one spelling in which lists hold it, `203.0.113.7/32` for a single address. Null for a text that is
- * neither address nor block, and for a block whose address has bits beyond its prefix, since nobody knows whether the
- * block or the address was meant.
+ * The block in the one spelling of stored lists, `203.0.113.7/32` for a single address. Null for text that is neither
+ * address nor block, and for a block with bits beyond its prefix, because it is unclear whether the block or the
+ * address was meant.
  */
 export function parseBlock(text: string): string | null {
   const [, written = '', prefix] = /^([^/]+)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? [];
@@ -34,7 +34,7 @@ export function parseBlock(text: string): string | null {
   return `${address.toString()}/${length}`;
 }
 
-/** Whether one of the blocks has the address. An unknown address, null, is in none, and one of IPv4 in none of IPv6. */
+/** Whether one of the blocks has the address. None has an unknown address (null), and no IPv6 block an IPv4 one. */
 export function isInBlocks(address: string | null, blocks: readonly string[]): boolean {
   const found = address === null ? null : readAddress(address);
   if (found === null) return false;

@@ -17,7 +17,7 @@ export function generateApiKey(environment: Environment): string {
 
 export type ParsedApiKey = { readonly kind: 'key'; readonly environment: Environment } | { readonly kind: 'malformed' };
 
-/** Whether `text` has the form and checksum of a key, and for which environment. Says nothing about its existence. */
+/** Whether `text` has the form and checksum of a key, and its environment. The key need not exist. */
 export function parseApiKey(text: string): ParsedApiKey {
   const environment = FORM.exec(text)?.[1];
   if (environment !== 'test' && environment !== 'live') return { kind: 'malformed' };

@@ -1,10 +1,10 @@
-// Asks a person at a terminal, for the command lines; a secret is not shown while it is typed.
+// Asks a person at a terminal, for the command lines. A secret is not shown while it is typed.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
 export type TerminalStreams = { readonly stdin: NodeJS.ReadableStream; readonly stderr: NodeJS.WritableStream };
 
-/** The answer, without the end of its line; null: the terminal was closed without one. A `hidden` answer is not shown while it is typed. */
+/** The answer without its line end; null: the terminal was closed without one. A `hidden` answer is not shown. */
 export async function askAtTerminal(
   { stdin, stderr }: TerminalStreams,
   question: string,
@@ -15,7 +15,7 @@ export async function askAtTerminal(
   // Created before the question is printed, because it turns off the terminal's own echo.
   const lines = createInterface({ input: stdin, output, terminal: true });
   if (hidden) stderr.write(`${question}: `);
-  // Ctrl-C and Ctrl-D close the interface, and its question then never resolves.
+  // Ctrl-C and Ctrl-D close the interface, and then its question never resolves.
   const closed = new Promise<null>((resolve) => {
     lines.on('close', () => {
       resolve(null);

@@ -1,5 +1,5 @@
-// Attempt limits: how many authentication attempts may fail per account, per person in a session and per address, and how many attempts
-// to pay are made at checkouts.
+// Attempt limits: how many authentication attempts may fail per account, per person in a session and per address, and
+// how many attempts to pay checkouts accept.
 import { createHash } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -14,25 +14,25 @@ export type AttemptLimit = {
 };
 
 export type CountedAttempt = {
-  /** The subjects that `beginAuthentication` counted it for. The operation takes the attempt back when it succeeds. */
+  /** The subjects for which `beginAuthentication` counted it. A successful operation undoes the counts. */
   readonly counted: readonly string[];
 };
 
-/** An attempt by password, for the operation to compare again with the user's row under lock. */
+/** An attempt by password, which the operation compares again with the locked row of the user. */
 export type PasswordAttempt = CountedAttempt & {
   /** The hash that the given password matches; null: none was given, or it does not match. */
   readonly verifiedHash: string | null;
 };
 
-/** Whose attempts a limit counts: `account`, `person`, `staff` or `address`. */
+/** The kind of subject of a limit: `account`, `person`, `staff` or `address`. */
 export function subjectKind({ subject }: AttemptLimit): string {
   return subject.split('/', 1)[0] ?? subject;
 }
 
 const ATTEMPT_WINDOW_MS = 15 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
-// Ten guesses in fifteen minutes find no password. Of a million one-time codes three are valid at a time: a hundred
-// guesses in thirty days find one with a chance of 0.03 %, for somebody who has the password already.
+// Ten guesses in fifteen minutes find no password. Three of a million one-time codes are valid at a time: with the
+// password already known, a hundred guesses in thirty days succeed with a probability of 0.03 %.
 const GUESS_LIMITS = [
   { name: '', maxFailures: 10, windowMs: ATTEMPT_WINDOW_MS },
   { name: 'day/', maxFailures: 30, windowMs: DAY_MS },
@@ -41,7 +41,7 @@ const GUESS_LIMITS = [
 // A network address gets more attempts because a whole office may share one.
 const MAX_FAILURES_PER_ADDRESS = 50;
 
-/** What stands for an e-mail as typed, known or not, where the e-mail itself is not to be stored. */
+/** The stand-in for a typed e-mail, known or not, so that the e-mail itself is not stored. */
 export function accountSubject(email: string): `account/${string}` {
   return `account/${digestOf(email)}`;
 }
@@ -50,18 +50,18 @@ function digestOf(email: string): string {
   return createHash('sha256').update(email.toLowerCase()).digest('hex');
 }
 
-/** Counts by the e-mail as typed, known or not, so that the limits do not reveal which accounts exist. */
+/** Counts by the typed e-mail, known or not, so that the limits do not reveal which accounts exist. */
 export function accountLimits(email: string): AttemptLimit[] {
   const digest = digestOf(email);
   return GUESS_LIMITS.map(({ name, ...limit }) => ({ subject: `account/${name}${digest}`, ...limit }));
 }
 
-/** For passwords and codes that a person enters in a session, so that a stolen session cannot be used for guessing. */
+/** For passwords and codes that a person enters in a session, so that a stolen session is no help in guessing. */
 export function personLimits(userId: UserId): AttemptLimit[] {
   return GUESS_LIMITS.map(({ name, ...limit }) => ({ subject: `person/${name}${userId}`, ...limit }));
 }
 
-/** For the log-ins of the service's staff, by the name as given, known or not. */
+/** For log-ins of the service's staff, by the given name, known or not. */
 export function staffLimits(name: string): AttemptLimit[] {
   const digest = digestOf(name);
   return GUESS_LIMITS.map(({ name: window, ...limit }) => ({ subject: `staff/${window}${digest}`, ...limit }));
@@ -76,12 +76,12 @@ export function addressLimit(address: string | null): AttemptLimit {
   };
 }
 
-/** For API keys that were refused; `maxFailures` is a setting, because a large merchant may have many servers there. */
+/** For refused API keys. `maxFailures` is a setting, because a large merchant may have many servers at one address. */
 export function refusedKeyLimit(address: string | null, maxFailures: number): AttemptLimit {
   return { subject: `refused_key/${networkOf(address)}`, maxFailures, windowMs: ATTEMPT_WINDOW_MS };
 }
 
-/** How many challenges a network address may ask for to log in with a passkey, whether they are used or not. */
+/** How many challenges for a passkey log-in a network address may request, used or not. */
 export function challengeLimit(address: string | null): AttemptLimit {
   return {
     ...addressLimit(address),
@@ -95,7 +95,7 @@ const PHONE_LIMITS = [
   { name: '', maxFailures: 5, windowMs: ATTEMPT_WINDOW_MS },
   { name: 'day/', maxFailures: 15, windowMs: DAY_MS },
 ] as const;
-// A one-time checkout is one purchase; at a reusable one the customers of a shop pay.
+// A one-time checkout is one purchase; a reusable one serves the customers of a shop.
 const MAX_ONE_TIME_ATTEMPTS = 20;
 const MAX_REUSABLE_ATTEMPTS = 300;
 
@@ -104,11 +104,11 @@ type CheckoutAttempt = {
   readonly isReusable: boolean;
   readonly phone: string;
   readonly address: string | null;
-  /** A setting, because a whole mobile network may share one address; 0: any number. */
+  /** A setting, because a whole mobile network may share one address; 0: no limit. */
   readonly maxPerAddress: number;
 };
 
-/** Limits the attempts to pay at checkouts, so that nobody makes the phones of strangers ring. A phone is stored as its digest. */
+/** Limits the attempts to pay at checkouts, so that nobody makes strangers' phones ring. Phones are digests. */
 export function checkoutLimits({
   checkoutId,
   isReusable,
@@ -132,7 +132,7 @@ export function checkoutLimits({
   ];
 }
 
-/** For how long one audit entry about a refusal stands for all that are like it. */
+/** How long one audit entry about a refusal stands for all later ones of its kind. */
 const REFUSAL_WINDOW_MS = 60 * 60_000;
 
 /** Limits the audit entries about attempts beyond a limit: one for each subject. */
@@ -145,7 +145,7 @@ export function keyRefusalLimit(id: ApiKeyId, reason: string): AttemptLimit {
   return { subject: `refusal/${id}/${reason}`, maxFailures: 1, windowMs: REFUSAL_WINDOW_MS };
 }
 
-/** The address as the database stores it: without a zone, and not IPv4-mapped. Null when `text` is no address. */
+/** The address as the database stores it: without a zone, and not IPv4-mapped. Null if `text` is no address. */
 export function plainAddress(text: string): string | null {
   return isIPv4(text) ? text : (readAddress(text.replace(/%.*$/, ''))?.toString() ?? null);
 }

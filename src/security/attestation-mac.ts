@@ -1,8 +1,8 @@
-// The MAC of an attestation: over a JSON text whose first part says what for, so that no attestation passes for another.
+// The MAC of an attestation, over a JSON text that begins with its purpose, so that no attestation passes for another.
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { KeyRing } from './sealing.ts';
 
-/** What is attested. The first part names the purpose, which keeps this use of the key apart from every other. */
+/** The attested values. The first names the purpose, which separates this use of the key from every other. */
 export type AttestedParts = readonly [purpose: string, ...parts: readonly unknown[]];
 
 /** The MAC as 43 characters of base64url. The ring's first key makes it. */
@@ -10,7 +10,7 @@ export function macOf(parts: AttestedParts, [{ key }]: KeyRing): string {
   return digestOf(parts, key).toString('base64url');
 }
 
-/** Whether one of the ring's keys made this MAC of these very parts. */
+/** Whether one of the ring's keys made this MAC of exactly these values. */
 export function isMacOf(parts: AttestedParts, mac: string, ring: KeyRing): boolean {
   const given = Buffer.from(mac, 'base64url');
   return ring.some(({ key }) => {

@@ -1,4 +1,4 @@
-// Hashes and signatures of audit logs. Whoever has the public key can verify a signed head without a secret of ours.
+// Hashes and signatures of audit logs. A holder of the public key can verify a signed head without a secret of ours.
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, verify, type KeyObject } from 'node:crypto';
 import type { AuditHead } from '../domain/accounts/audit-chain.ts';
 import type { KeyRing } from './sealing.ts';
@@ -9,7 +9,7 @@ export function hashAuditLine(line: string): Buffer {
 
 export type UnsignedAuditHead = Pick<AuditHead, 'chain' | 'position' | 'hash' | 'signedAt'>;
 
-/** Signs with a key that is derived from the ring's first key. */
+/** Signs with a key derived from the ring's first key. */
 export function signAuditHead(head: UnsignedAuditHead, ring: KeyRing): AuditHead {
   const [{ name, key }] = ring;
   const privateKey = signingKey(key);
@@ -22,8 +22,8 @@ export function signAuditHead(head: UnsignedAuditHead, ring: KeyRing): AuditHead
 }
 
 /**
- * Whether one of the ring's keys signed this very head. `unknown_key`: the signature may be right, but its key is not in the
- * ring, so that anybody can have made it.
+ * Whether one of the ring's keys signed exactly this head. `unknown_key`: the signature may be right, but its key is
+ * not in the ring, so anybody may have made it.
  */
 export function checkAuditHead(head: AuditHead, ring: KeyRing): 'valid' | 'invalid' | 'unknown_key' {
   const own = ring.map(({ key }) => signingKey(key)).find((key) => publicKeyBytes(key).equals(head.publicKey));
@@ -31,12 +31,12 @@ export function checkAuditHead(head: AuditHead, ring: KeyRing): 'valid' | 'inval
   return verify(null, signedText(head), createPublicKey(own), head.signature) ? 'valid' : 'invalid';
 }
 
-/** The keys by which heads are verified that one of the ring's keys signed. */
+/** The public keys that verify heads signed by the ring's keys. */
 export function auditPublicKeys(ring: KeyRing): Buffer[] {
   return ring.map(({ key }) => publicKeyBytes(signingKey(key)));
 }
 
-// The text in front keeps this use of a key apart from every other.
+// The prefix separates this use of a key from every other.
 function signedText({ chain, position, hash, signedAt }: UnsignedAuditHead): Buffer {
   const parts = ['malipo: head of an audit log', chain, Number(position), hash.toString('hex'), signedAt.toISOString()];
   return Buffer.from(JSON.stringify(parts));

@@ -1,4 +1,4 @@
-// What proves that an address for callbacks is one that we gave to an operator: nothing is stored for that.
+// Tokens that prove that the service gave a callback address to an operator. They are not stored.
 import { timingSafeEqual } from 'node:crypto';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { uuidOf } from '../domain/payments/operator-reference.ts';
@@ -14,7 +14,7 @@ export function callbackToken(operator: OperatorId, operatorReference: string, r
   return operatorReference.replaceAll('-', '') + digest.toString('hex', 0, MAC_BYTES);
 }
 
-/** The reference that the token was made for; null: no key of the ring made it. */
+/** The reference of the token; null if no key of the ring made it. */
 export function provenReference(operator: OperatorId, token: string, ring: KeyRing): string | null {
   const [, hex = '', given = ''] = TOKEN.exec(token) ?? [];
   if (hex === '') return null;

@@ -1,4 +1,4 @@
-// Passkeys by WebAuthn: the options that a browser needs, and the checks of what it returns. User verification is required.
+// Passkeys by WebAuthn: the options for a browser, and the checks of its responses. User verification is required.
 import {
   generateAuthenticationOptions,
   generateRegistrationOptions,
@@ -9,7 +9,7 @@ import {
 } from '@simplewebauthn/server';
 import { COSEALG, decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 
-/** The service as an authenticator knows it: a passkey is bound to the host, and each signature to the origin. */
+/** The service for an authenticator: a passkey is bound to the host, and each signature to the origin. */
 export type RelyingParty = { readonly id: string; readonly origin: string };
 
 export function relyingPartyOf(publicUrl: string): RelyingParty {
@@ -17,10 +17,10 @@ export function relyingPartyOf(publicUrl: string): RelyingParty {
   return { id: hostname, origin };
 }
 
-/** What a browser returned, read as far as is needed to find the challenge and the passkey. Nothing of it is verified. */
+/** A browser's response, read only far enough to find the challenge and the passkey. Nothing is verified. */
 export type GivenCredential = { readonly json: object; readonly credentialId: Buffer; readonly challenge: string };
 
-/** Null when the text cannot be the JSON of a credential. */
+/** Null if the text cannot be the JSON of a credential. */
 export function readCredential(text: string): GivenCredential | null {
   try {
     const json = JSON.parse(text) as { id: unknown; response: { clientDataJSON: unknown } };
@@ -36,8 +36,8 @@ export function readCredential(text: string): GivenCredential | null {
 }
 
 /**
- * What passkeys may sign with, the preferred first. Named, because what the library takes by default depends on the Node.js that it runs
- * on: a passkey that one process takes must not be one that another cannot verify.
+ * The signature algorithms of passkeys, preferred first. The library's default depends on the Node.js version, so the
+ * list is fixed: every process must be able to verify a passkey that another process accepted.
  */
 const ALGORITHMS = [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256];
 
@@ -64,7 +64,7 @@ export function registrationOptions(
   });
 }
 
-/** For `navigator.credentials.get`: with one of these passkeys or, where none is named, any for this host. */
+/** For `navigator.credentials.get`: one of these passkeys or, if the list is empty, any for this host. */
 export function requestOptions({ id: rpID }: RelyingParty, challenge: Buffer, allowed: readonly Buffer[]) {
   return generateAuthenticationOptions({
     rpID,
@@ -78,7 +78,7 @@ export function requestOptions({ id: rpID }: RelyingParty, challenge: Buffer, al
 
 export type NewCredential = { readonly credentialId: Buffer; readonly publicKey: Buffer; readonly counter: number };
 
-/** The credential that the browser created; null when anything of it is wrong. The caller has checked the challenge. */
+/** The credential that the browser created; null if anything is wrong. The caller has checked the challenge. */
 export async function verifyRegistration(
   rp: RelyingParty,
   { json, challenge }: GivenCredential,
@@ -98,23 +98,23 @@ export async function verifyRegistration(
     const { id, publicKey, counter } = registrationInfo.credential;
     return { credentialId: Buffer.from(id, 'base64url'), publicKey: Buffer.from(publicKey), counter };
   } catch {
-    // The library throws for everything that is not as it must be.
+    // The library throws for every fault.
     return null;
   }
 }
 
 /**
- * Whether the authenticator says by certificates who made it, which we ask no browser for. To verify them the library asks the
- * addresses that they name whether they are revoked, and whoever made up the certificates chose those. Throws when it cannot be read.
+ * Whether the authenticator names its maker by certificates, which the service never requests. To verify them, the
+ * library would call the revocation addresses in them, which their author chose. Throws if the object cannot be read.
  */
 function hasCertificates({ response: { attestationObject } }: RegistrationResponseJSON): boolean {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
   const format = attestation.get('fmt');
-  // Without certificates, `packed` is signed by the passkey's own key: browsers leave that in place.
+  // Without certificates, the passkey's own key signs `packed`: browsers leave that in place.
   return format !== 'none' && (format !== 'packed' || attestation.get('attStmt').get('x5c') !== undefined);
 }
 
-/** The counter that the authenticator signed; null when anything is wrong. The caller has checked the challenge. */
+/** The counter that the authenticator signed; null if anything is wrong. The caller has checked the challenge. */
 export async function verifyAssertion(
   rp: RelyingParty,
   { json, challenge }: GivenCredential,
@@ -127,7 +127,7 @@ export async function verifyAssertion(
       expectedOrigin: rp.origin,
       expectedRPID: rp.id,
       requireUserVerification: true,
-      // The counter is compared where it is stored, so that a fall is told apart from a wrong signature.
+      // The counter is compared with the stored one, so that a decrease is distinguished from a wrong signature.
       credential: { id: credentialId.toString('base64url'), publicKey: new Uint8Array(publicKey), counter: 0 },
     });
     return verified ? authenticationInfo.newCounter : null;

@@ -1,7 +1,7 @@
 // Passwords: argon2id with 19 MiB, two passes and one lane (the smaller setting of OWASP and RFC 9106).
 import { hash, verify } from '@node-rs/argon2';
 
-/** Beside these, a new password is not easily guessed. Rules about kinds of characters lead to worse passwords. */
+/** A new password must also not be easily guessed. Rules about kinds of characters lead to worse passwords. */
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 200;
 
@@ -17,7 +17,7 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password.normalize('NFC'), COST);
 }
 
-/** Whether the password matches the hash. With null (no such account) the result is false, after the same time. */
+/** Whether the password matches the hash. For null (no such account) the result is false, after the same time. */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
   const isMatch = await verify(passwordHash ?? UNMATCHABLE_HASH, password.normalize('NFC'));
   return isMatch && passwordHash !== null;

@@ -1,4 +1,4 @@
-// Recovery codes: eighty random bits each, in place of a second factor that was lost. Only digests with a key are stored.
+// Recovery codes: eighty random bits each, to replace a lost second factor. Only keyed digests are stored.
 import { randomBytes } from 'node:crypto';
 
 export const RECOVERY_CODES = 10;
@@ -10,7 +10,7 @@ export function newRecoveryCode(): string {
   return (randomBytes(BYTES).toString('hex').match(/.{5}/g) ?? []).join('-');
 }
 
-/** The code in one form, however it is spaced; null when the text cannot be one. */
+/** The code in one form, whatever its spacing; null if the text cannot be a code. */
 export function readRecoveryCode(text: string): string | null {
   const code = text.replace(/[\s-]/g, '').toLowerCase();
   return FORM.test(code) ? code : null;

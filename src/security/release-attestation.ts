@@ -1,5 +1,5 @@
-// Attests that a process of ours recorded a request, an approval, or a release. The database holds all three, and whoever can
-// write to it could write them by hand.
+// Attests that a process of ours recorded a request, an approval, or a release. An attacker who can write to the
+// database could write all three by hand.
 import type { Environment } from '../domain/event.ts';
 import type { UserId } from '../domain/ids.ts';
 import type { Approval } from '../domain/payments/approval.ts';
@@ -11,7 +11,7 @@ type GivenApproval = Omit<Approval, 'attestation'>;
 
 export type ReleaseAttestor = ReturnType<typeof createReleaseAttestor>;
 
-/** An attestation is valid in one environment alone: rows that are copied to another release nothing there. */
+/** An attestation is valid in one environment only: copied rows release nothing in another. */
 export function createReleaseAttestor({
   environment,
   keyRing,
@@ -60,7 +60,7 @@ export function createReleaseAttestor({
   };
 }
 
-/** Everything on which depends how much goes from whom to whom, and by whose request. */
+/** Everything that determines the amount, the two parties, and the requester. */
 function partsOf(payment: MoneyOut): readonly unknown[] {
   return [
     payment.id,
@@ -72,7 +72,7 @@ function partsOf(payment: MoneyOut): readonly unknown[] {
     payment.operatorReference,
     payment.reference,
     payment.createdBy,
-    // What goes to the operator besides, in a fixed order.
+    // The other values that go to the operator, in a fixed order.
     payment.kind === 'payout' ? [payment.description] : [payment.collectionId, payment.collectionOperatorReference],
   ];
 }

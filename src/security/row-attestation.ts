@@ -1,4 +1,4 @@
-// Attests rows that say who may do what: the database holds them, and whoever can write to it could write them by hand.
+// Attests rows that say who may do what. An attacker who can write to the database could write such rows by hand.
 import type { Environment } from '../domain/event.ts';
 import { digestsOf, isMacOf, macOf, type AttestedParts } from './attestation-mac.ts';
 import type { KeyRing } from './sealing.ts';
@@ -11,21 +11,21 @@ export type RowName = { readonly table: string; readonly key: string };
 
 export type RowAttestor = {
   /**
-   * Of the row's values, in the order that its table has for ever. It has the number that follows the one of `previous`, the
-   * attestation that the row has. The ring's first key makes it.
+   * Attests the row's values, in the fixed order of its table, with the ring's first key. Its number follows the number
+   * of `previous`, the row's present attestation.
    */
   readonly attest: (table: string, values: readonly AttestedValue[], previous: string | null) => string;
   readonly isAttested: (table: string, values: readonly AttestedValue[], attestation: string | null) => boolean;
   /**
-   * Digests of a secret of this person, by each key of the ring, the first key's first: whoever has the database alone can
-   * compute none, also of a secret that they know.
+   * Digests of a secret of this person, by each key of the ring, the first key's first. Nobody can compute one from the
+   * database alone, even for a known secret.
    */
   readonly digestsOfSecret: (purpose: string, userId: string, secret: string) => readonly [Buffer, ...Buffer[]];
-  /** Is told of each row that was refused. */
+  /** Called for each refused row. */
   readonly report: (row: RowName) => void;
 };
 
-/** An attestation is valid in one environment and one table alone. */
+/** An attestation is valid in one environment and one table only. */
 export function createRowAttestor({
   environment,
   keyRing,
@@ -63,8 +63,8 @@ function numberOf(attestation: string | null): bigint {
   return BigInt(NUMBERED.exec(attestation ?? '')?.[1] ?? 0);
 }
 
-// The columns of a table have fixed types, so that two values with the same text are the same value; but JSON has no text for what
-// PostgreSQL calls infinity, nor for a time beyond what JavaScript knows, and writes null.
+// The columns of a table have fixed types, so equal text means equal values. But JSON has no text for PostgreSQL's
+// infinity or for a time beyond JavaScript's range, and writes null.
 function toJson(value: AttestedValue): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number') return Number.isFinite(value) ? value : { not: 'finite' };

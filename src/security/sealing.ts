@@ -1,7 +1,7 @@
 // Sealing of secrets at rest: AES-256-GCM with named keys from the configuration, so that keys can be rotated.
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 
-/** Named keys of 32 bytes. The first one seals; every one of them opens. Key objects cannot be printed by accident. */
+/** Named keys of 32 bytes. The first one seals; all of them open. Key objects cannot be printed by accident. */
 export type KeyRing = readonly [NamedKey, ...NamedKey[]];
 type NamedKey = { readonly name: string; readonly key: KeyObject };
 
@@ -10,7 +10,7 @@ const TAG_BYTES = 16;
 
 /**
  * The secret, sealed as `<key name>.<base64url of iv, tag and ciphertext>`. `context` is the id of the row that stores
- * it. It is authenticated too, so that a sealed secret cannot be opened after it was copied to another row.
+ * it. It is authenticated too, so that a copy in another row cannot be opened.
  */
 export function seal(secret: string, context: string, ring: KeyRing): string {
   const { name, key } = ring[0];
@@ -20,7 +20,7 @@ export function seal(secret: string, context: string, ring: KeyRing): string {
   return `${name}.${Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
 }
 
-/** The secret that was sealed for this context. Throws when its key is not in the ring or the text was altered. */
+/** The secret that was sealed for this context. Throws if its key is not in the ring or the text was altered. */
 export function open(sealed: string, context: string, ring: KeyRing): string {
   const dot = sealed.indexOf('.');
   const name = sealed.slice(0, dot);
@@ -34,7 +34,7 @@ export function open(sealed: string, context: string, ring: KeyRing): string {
   return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
 }
 
-/** As `open`; null where that throws. */
+/** As `open`, but null instead of an error. */
 export function tryToOpen(sealed: string, context: string, ring: KeyRing): string | null {
   try {
     return open(sealed, context, ring);

@@ -1,10 +1,10 @@
-// Opaque tokens for sessions, invitations and recoveries: 256 random bits, of which only the digest is stored; and codes in addresses.
+// Opaque tokens for sessions, invitations and recoveries: 256 random bits, stored as digests; and codes in addresses.
 import { createHash, randomBytes } from 'node:crypto';
 
 const BYTES = 32;
 const FORM = /^[A-Za-z0-9_-]{43}$/;
 
-/** SHA-256 of the token; null when the text cannot be a token. A plain digest is enough: nobody can guess 256 bits. */
+/** SHA-256 of the token; null if the text cannot be a token. A plain digest is enough: 256 bits cannot be guessed. */
 export function hashToken(token: string): Buffer | null {
   return FORM.test(token) ? digest(token) : null;
 }
@@ -17,12 +17,12 @@ export function newToken(): NewToken {
   return { token, sha256: digest(token) };
 }
 
-/** 160 bits, in letters and digits that no program breaks a link at, and that people can read out. */
+/** 160 bits, in letters and digits at which no program breaks a link, and which people can read out. */
 const CODE_BYTES = 20;
 const CODE_FORM = /^[0-9a-hjkmnp-tv-z]{32}$/;
 const CODE_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** What the address of a page has in it that only those know who were given it. */
+/** The secret part of a page's address, known only to people who were given it. */
 export function newCode(): string {
   // Five bytes are eight digits.
   return (randomBytes(CODE_BYTES).toString('hex').match(/.{10}/g) ?? []).map(toDigits).join('');
@@ -32,7 +32,7 @@ export function isCode(text: string): boolean {
   return CODE_FORM.test(text);
 }
 
-/** SHA-256 of a code that is stored as its digest alone; null when the text cannot be a code. */
+/** SHA-256 of a code that is stored only as a digest; null if the text cannot be a code. */
 export function hashCode(code: string): Buffer | null {
   return isCode(code) ? digest(code) : null;
 }

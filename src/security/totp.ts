@@ -5,7 +5,7 @@ const SECRET_BYTES = 20;
 const STEP_SECONDS = 30;
 const DIGITS = 6;
 const ALGORITHM = 'SHA1';
-/** Allows for a clock that is one step off, and for a code that is typed as its step ends. */
+/** Allows for a clock that is one step off, and for a code typed as its step ends. */
 const WINDOW_STEPS = 1;
 
 /** A new secret of 160 bits in base32 (RFC 4648), the form that authenticator apps expect. */
@@ -22,7 +22,7 @@ export function totpCode(secret: string, step: number): string {
   return HOTP.generate({ secret: Secret.fromBase32(secret), algorithm: ALGORITHM, digits: DIGITS, counter: step });
 }
 
-/** The time step within the window around `at` whose code this is; null when there is none. */
+/** The time step of this code within the window around `at`; null if there is none. */
 export function matchTotpStep(secret: string, code: string, at: Date): number | null {
   if (!/^[0-9]{6}$/.test(code)) return null;
   const stepsLater = TOTP.validate({

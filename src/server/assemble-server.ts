@@ -1,4 +1,4 @@
-// Assembles the server: which parts run, with what they work, and in which order they start and stop.
+// Assembles the server: its parts, their dependencies, and the order in which they start and stop.
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createOperatorCalls } from '../../activities/operator-calls.ts';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
@@ -47,7 +47,7 @@ import type { Parts, Stoppable } from './server-parts.ts';
 import { startApi } from './start-api.ts';
 
 export type RunningServer = {
-  /** Null when the configuration does not name the role `api`. */
+  /** Null if the configuration does not name the role `api`. */
   readonly apiPort: number | null;
   /** Accepts no new work, finishes what is in flight, then closes everything. Repeated calls wait for one stop. */
   stop(): Promise<void>;
@@ -61,13 +61,13 @@ export type ServerOptions = {
 };
 
 const TICK_MS = 1000;
-// Audit chains are signed once an hour, which nothing looks for.
+// The hourly signing of audit chains is not part of the work poll.
 const WHOLE_PASS_MS = 30_000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
 
-/** Starts the configured roles once the database is of this environment. Works while Temporal is away: work waits. */
+/** Starts the configured roles once the database has this environment. Works without Temporal: work waits. */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const { log } = options;
   const parts = assemble(config, options, await openTraces(config, log));
@@ -76,7 +76,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
     throw error;
   });
   const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
-  // Before any role: a process that cannot show how it is does not start.
+  // Before any role: a process that cannot show its metrics does not start.
   const running: Stoppable[] = [await startMetrics(parts)];
   let apiPort: number | null = null;
   if (has('api')) {
@@ -105,7 +105,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 async function close({ log, starter, dispatcherWake, sender, temporal, db, queues, traces }: Parts): Promise<void> {
   await starter.drain();
   await sender.close();
-  // A worker that never ended keeps the connection: the rest is closed all the same.
+  // A worker that never ended keeps the connection: everything else is closed nevertheless.
   await temporal.close().catch((error: unknown) => {
     log.warn({ error }, 'the connection to Temporal was not closed');
   });
@@ -115,7 +115,7 @@ async function close({ log, starter, dispatcherWake, sender, temporal, db, queue
   await traces?.close();
 }
 
-/** Null: nobody looks at traces. What sends spans is loaded by whoever wants them, and by nobody else. */
+/** Null: traces are not exported. The exporter is loaded only if it is used. */
 async function openTraces({ traceExport, settings }: Config, log: Log): Promise<Traces | null> {
   if (traceExport === null) return null;
   const { createOtlpTraces } = await import('./telemetry/otlp-traces.ts');
@@ -217,7 +217,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
   const endServing = parts.dispatcherWake.serve(wake);
   return {
     async stop() {
-      // From now on the dispatchers of other processes are notified of what this one records.
+      // From now on this process notifies the dispatchers of other processes of its records.
       endServing();
       await listener.close();
       await dispatcher.stop();
@@ -232,7 +232,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   const operators = createOperators(config, parts.queues, parts.metrics.operatorCalled);
   const payments = paymentDeps(parts, operators);
   const limits = callLimits(config);
-  // Half of the connections are left to sends, and to queries after callbacks.
+  // The other half of the connections is left for sends, and for queries after callbacks.
   const maxInFlight = (operator: OperatorId) => Math.ceil(limits[operator].connections / 2);
   const statusQueue = startStatusQueue({ ...payments, queues: parts.queues, maxInFlight });
   let isStopped = false;
@@ -260,7 +260,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
     });
     return [schedules, running];
   });
-  // Rejects when the server is stopped before it reached Temporal, which no one waits for.
+  // Rejects if the server stops before it reached Temporal. No code waits for it.
   workers.catch((error: unknown) => {
     if (!isStopped) log.fatal({ error }, 'the workers could not be started');
   });
@@ -313,7 +313,7 @@ function createActivities(parts: Parts, payments: PaymentActivityDeps) {
   };
 }
 
-/** Brings the schedules of the sweep and of the ledger checks up to date once, and from then on restores what somebody removed or paused. */
+/** Updates the schedules of the sweep and of the ledger checks once, and later restores removed or paused ones. */
 function keepSchedules({ temporal, config: { clocks }, log }: Parts): Stoppable {
   let areUpToDate = false;
   return keepTrying({

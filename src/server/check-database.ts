@@ -1,4 +1,4 @@
-// Checks before a server does anything that its database is of its own environment, and what its account may do.
+// Checks, before a server does anything, the environment of its database and the rights of its account.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../settings/config.ts';
 import type { Database } from '../db/platform/database.ts';
@@ -8,15 +8,15 @@ import type { Environment } from '../domain/event.ts';
 import type { Log } from '../log.ts';
 
 const RETRY_EVERY_MS = 1000;
-/** Of what is too much: the owner of the tables has thousands of rights. */
+/** How many excess rights are named: the owner of the tables has thousands. */
 const NAMED = 12;
-/** SQLSTATE classes of what waiting does not mend: a refused log-in, a database that does not exist, a right that is missing. */
+/** SQLSTATE classes that waiting does not cure: a refused log-in, a missing database, a missing right. */
 const LASTING = /^(28|3D|42)[0-9A-Z]{3}$/;
 
 /**
- * Resolves when the database says that it is for this environment. While it is away it is tried again: nothing can be recorded
- * meanwhile. Throws a ConfigError when the database is for the other environment or for none, and in the live environment when
- * the account may more than the application needs, or has settings of its own; in the other environment the log says it.
+ * Resolves when the database confirms this environment. An unavailable database is tried again: nothing can be recorded
+ * meanwhile. Throws a ConfigError if the database is for the other environment or for none. If the account has more
+ * rights than the application needs, or settings of its own, it throws in the live environment and logs in the other.
  */
 export async function checkDatabase(db: Database, environment: Environment, log: Log): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {

@@ -4,21 +4,21 @@ import type { Log } from '../log.ts';
 
 export type DispatcherWake = {
   wake(): void;
-  /** Names the dispatcher of this process, until the returned function is called. */
+  /** Registers the dispatcher of this process, until the returned function is called. */
   serve(wakeOwn: () => void): () => void;
-  /** Notifies nobody any more, and waits for the notification under way. */
+  /** Sends no more notifications, and waits for the current one. */
   close(): Promise<void>;
 };
 
 export type DispatcherWakeOptions = {
-  /** Notifies the dispatchers of all processes, in no transaction of anything else. */
+  /** Notifies the dispatchers of all processes, outside any other transaction. */
   readonly notify: () => Promise<void>;
   readonly log: Log;
 };
 
 /**
- * Wakes the dispatcher of this process, which then claims what is owed; without one, those of the others: by one notification at a
- * time, and one more for all that is recorded meanwhile. What is missed waits for the next tick of a dispatcher.
+ * Wakes the dispatcher of this process, which then claims the owed deliveries. Without one, it notifies those of other
+ * processes: one notification at a time, and one more for all recorded meanwhile. A missed delivery waits for a tick.
  */
 export function createDispatcherWake({ notify, log }: DispatcherWakeOptions): DispatcherWake {
   let wakeOwn: (() => void) | null = null;

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 
 const CLOSE_IDLE_EVERY_MS = 100;
 /**
- * Connections are kept alive longer than common proxies keep them, so that no request arrives on a closing connection. What is late is
- * looked for every second: Node's own interval is as long as the whole time of a request.
+ * Connections are kept alive longer than common proxies keep them, so that no request arrives on a closing connection.
+ * Late requests are checked every second: Node's own interval is as long as the time of a whole request.
  */
 export const HTTP_LIMITS = {
   requestTimeout: 30_000,
@@ -16,8 +16,8 @@ export const HTTP_LIMITS = {
 };
 
 /**
- * Starts listening; returns the port. A later error of the server, for example a connection that it could not accept because
- * no file can be opened any more, goes to `onError`.
+ * Starts listening; returns the port. Later errors of the server go to `onError`, for example a connection that it
+ * could not accept because no more files can be opened.
  */
 export async function listenOn(
   server: Server,
@@ -32,9 +32,7 @@ export async function listenOn(
   return (server.address() as AddressInfo).port;
 }
 
-/**
- * Lets requests finish, closes connections as they become idle, and cuts what still runs after the request time-out.
- */
+/** Lets requests finish, closes idle connections, and closes the others after the request timeout. */
 export async function closeServer(server: Server): Promise<void> {
   const closingIdle = setInterval(() => {
     server.closeIdleConnections();

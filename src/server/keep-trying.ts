@@ -1,4 +1,4 @@
-// Work that a process does at its start, retried until it succeeds, and again at intervals where that is asked for.
+// Retries work at the start of a process until it succeeds, and repeats it at intervals if requested.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { Stoppable } from './server-parts.ts';
@@ -6,11 +6,11 @@ import type { Stoppable } from './server-parts.ts';
 const PAUSE_MS = 5000;
 
 /**
- * Runs `work` until it succeeds, with a pause after each failure: once, or again `repeatEveryMs` after each success. A stop begins no
- * further try, and waits for the one in progress.
+ * Runs `work` until it succeeds, with a pause after each failure: once, or again `repeatEveryMs` after each success. A
+ * stop begins no further try, and waits for the current one.
  */
 export function keepTrying(options: {
-  /** What the log says after each failed try, such as “the schedule could not be created”. */
+  /** The log message of a failed try, such as “the schedule could not be created”. */
   readonly failure: string;
   readonly work: () => Promise<void>;
   readonly log: Log;

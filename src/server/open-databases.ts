@@ -8,20 +8,20 @@ import { createDispatcherWake, type DispatcherWake } from './dispatcher-wake.ts'
 import type { ServerMetrics } from './metrics/server-metrics.ts';
 import type { PaymentTelemetry } from './telemetry/payment-telemetry.ts';
 
-/** As many as the loops of a dispatcher that claim and record at once. */
+/** As many as a dispatcher's loops that claim and record concurrently. */
 const QUEUE_CONNECTIONS = 4;
 
 /** Kept open while idle, so that the first request after a quiet period finds prepared plans. */
 const KEPT_CONNECTIONS = 4;
 
-/** By which dispatchers are notified. */
+/** The channel of notifications to dispatchers. */
 export const DELIVERIES_CHANNEL = 'malipo_deliveries';
 
 export type Databases = {
   readonly db: Database;
-  /** For what is claimed from queues and recorded in batches: it waits for no request, and reads no whole table. */
+  /** For queue claims and batch records: no request waits for it, and it reads no whole table. */
   readonly queues: Database;
-  /** Called after each commit of either that recorded deliveries whose first attempt is owed. */
+  /** Called after each commit of either database that recorded deliveries whose first attempt is owed. */
   readonly dispatcherWake: DispatcherWake;
 };
 

@@ -1,4 +1,4 @@
-// The operators of a server: their adapters, which a worker alone has, and what their callbacks name.
+// The operators of a server: their adapters, which only a worker has, and the references in their callbacks.
 import type { Config } from '../settings/config.ts';
 import type { Queryable } from '../db/platform/database.ts';
 import { operatorTokens, type OperatorTokens } from '../db/work/operator-tokens.ts';
@@ -13,13 +13,13 @@ import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts
 
 export type Operators = Readonly<Record<OperatorId, Operator>>;
 
-/** The reference in a callback of each operator, or null when it has none. It takes no credentials. */
+/** The reference in a callback of each operator, or null if it has none. Requires no credentials. */
 export const PARSE_CALLBACK: Readonly<Record<OperatorId, Operator['parseCallback']>> = {
   'mtn-momo': parseMtnCallback,
   'airtel-money': parseAirtelCallback,
 };
 
-/** `db` holds the tokens that all processes share. Throws where a credential of MTN is missing, which no configuration with the role `worker` lacks. */
+/** `db` holds the tokens shared by all processes. Throws without MTN's credentials; the role `worker` has them. */
 export function createOperators(config: Config, db: Queryable, onCalled: (call: MeasuredCall) => void): Operators {
   const tokensOf = (operator: OperatorId) => (product: Product) =>
     operatorTokens(db, { operator, product, ring: config.settings.MALIPO_SECRET_KEYS });
@@ -48,7 +48,7 @@ function mtnMomo({ settings, mtnMomo: credentials, clocks }: Config, tokensOf: T
   });
 }
 
-// A deployment without Airtel may still have payments there, from when it had it.
+// A deployment without Airtel may still have earlier payments there.
 function airtelMoney({ settings, airtelMoney: account, clocks }: Config, tokensOf: TokensOf): Operator {
   if (account === null) return absentOperator('airtel-money', parseAirtelCallback);
   return createAirtelMoney({
@@ -63,7 +63,7 @@ function airtelMoney({ settings, airtelMoney: account, clocks }: Config, tokensO
   });
 }
 
-/** How many connections to each operator a process may have, and how many calls a second all of them together may make. */
+/** The most connections of a process to each operator, and the most calls a second of all processes together. */
 export function callLimits({ settings }: Config): Readonly<Record<OperatorId, CallLimits>> {
   return {
     'mtn-momo': {

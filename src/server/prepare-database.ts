@@ -1,4 +1,4 @@
-// Prepares the database for this version: the schema, and the rows that the code itself needs.
+// Prepares the database for this version: the schema, and the rows that the code needs.
 import { openDatabase, type Database } from '../db/platform/database.ts';
 import { findEnvironment, stampEnvironment } from '../db/platform/deployment.ts';
 import { migrate } from '../db/platform/migrate.ts';
@@ -9,9 +9,9 @@ import { otherEnvironment } from './check-database.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Takes the address of the account that owns the database. Stamps the database with the environment, once. Throws when it is stamped
- * with the other one, before it changes anything. Returns the names of the migrations that it applied. Safe to repeat and
- * to run from several processes at once.
+ * Requires the address of the account that owns the database. Stamps the database with the environment, once. Throws,
+ * without a change, if it has the stamp of the other environment. Returns the names of the applied migrations. Safe to
+ * repeat and to run from several processes.
  */
 export async function prepareDatabase(ownerUrl: string, environment: Environment): Promise<string[]> {
   const db = openDatabase({
@@ -33,7 +33,7 @@ export async function prepareDatabase(ownerUrl: string, environment: Environment
   }
 }
 
-/** Accepts a database that is not stamped yet. */
+/** Accepts an unstamped database. */
 async function refuseOther(db: Database, environment: Environment): Promise<void> {
   const stamped = (await findEnvironment(db)) ?? environment;
   if (stamped !== environment) throw otherEnvironment(environment, stamped);

@@ -1,4 +1,4 @@
-// Runs each role of the server in a process of its own, so that none waits for the event loop of another.
+// Runs each role of the server in a separate process, so that no role waits for the event loop of another.
 import { availableParallelism } from 'node:os';
 import { withoutOperatorCredentials, type Config, type Role } from '../settings/config.ts';
 import { startChild, type ChildEvent } from '../engines/process/child-process.ts';
@@ -7,22 +7,22 @@ import type { Stoppable } from './server-parts.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** With fewer, PostgreSQL and Temporal leave none for a second process, and a workflow starts at less cost beside its worker. */
+/** With fewer, PostgreSQL and Temporal leave none for a second process; a start costs less beside its worker. */
 const LEAST_CORES = 4;
-/** Less than this process has to stop itself: it must not end before those that it started. */
+/** Shorter than the stop limit of this process, which must outlive the processes that it started. */
 const STOP_LIMIT_MS = 50_000;
-/** The longest that Node.js can wait: a process waits for the database as long as it takes, and says so in the log. */
+/** The longest wait of Node.js: a process waits for the database as long as necessary, and logs that. */
 const READY_LIMIT_MS = 2 ** 31 - 1;
 
-/** Whether these roles run in processes of their own: as it is set, or by the cores that this process may use. */
+/** Whether these roles run in separate processes: by the setting, or by the number of available cores. */
 export function hasProcessPerRole({ settings }: Config): boolean {
   const { MALIPO_ROLES: roles, MALIPO_PROCESS_PER_ROLE: chosen } = settings;
   return roles.length > 1 && (chosen === 'auto' ? availableParallelism() >= LEAST_CORES : chosen === 'true');
 }
 
 /**
- * The environment of the process of each role. Their metrics are on ports one after the other, in the order of the roles, and
- * the credentials of the operator are the worker's alone.
+ * The environment for the process of each role. Their metrics ports are consecutive, in the order of the roles, and
+ * only the worker gets the operators' credentials.
  */
 export function environmentsByRole({ settings }: Config, environment: Environment): Map<Role, Environment> {
   const { MALIPO_ROLES: roles, MALIPO_METRICS_PORT: port } = settings;
@@ -39,8 +39,8 @@ export function environmentsByRole({ settings }: Config, environment: Environmen
 }
 
 /**
- * Runs `entry` once for each role, and starts it again whenever it ends. Resolves when all are ready; rejects, and leaves none
- * behind, when one does not start. They end with this process, however it ends.
+ * Runs `entry` once for each role, and restarts it whenever it ends. Resolves when all are ready. If one does not
+ * start, it rejects and leaves none running. All of them end with this process, however it ends.
  */
 export async function startRoleProcesses(
   entry: string,

@@ -1,4 +1,4 @@
-// What all our processes share: they report a failed start, stop cleanly on a signal, and end with their parent.
+// Shared by all our processes: they report a failed start, stop cleanly on a signal, and end with their parent.
 import { readArguments } from '../arguments.mjs';
 import { ConfigError } from '../settings/config.ts';
 import { exitWithParent, reportReady } from '../engines/process/parent-link.ts';
@@ -15,7 +15,7 @@ export async function runProcess(name: string, start: () => Promise<Stoppable>):
   let running: Stoppable | null = null;
   let stopping: Promise<void> | null = null;
   const stop = (): Promise<void> => {
-    // What is not started yet has nothing to finish.
+    // Before the start there is nothing to finish.
     if (running !== null) stopping ??= stopInTime(name, running);
     return stopping ?? Promise.resolve();
   };
@@ -32,7 +32,7 @@ export async function runProcess(name: string, start: () => Promise<Stoppable>):
   reportReady();
 }
 
-/** Runs what ends by itself, without arguments. A failure ends with code 1. */
+/** Runs a program that ends by itself and takes no arguments. A failure ends it with code 1. */
 export async function runCommand(name: string, usage: string, work: () => Promise<void>): Promise<void> {
   readArguments({ usage });
   try {
@@ -43,7 +43,7 @@ export async function runCommand(name: string, usage: string, work: () => Promis
   }
 }
 
-/** Of settings that cannot be used the problems alone; of anything else also where it failed. */
+/** For unusable settings only the problems; for any other error also its stack. */
 function textOf(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   return error instanceof Error ? (error.stack ?? '') : String(error);

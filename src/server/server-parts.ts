@@ -1,4 +1,4 @@
-// What the roles of a server share.
+// The shared parts of the roles of a server.
 import type { TemporalClient } from '../temporal/client.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
@@ -16,7 +16,7 @@ export type Parts = {
   readonly config: Config;
   readonly log: Log;
   readonly db: Database;
-  /** With connections of its own, for what is claimed and recorded in batches: it waits for no request. */
+  /** With separate connections, for queue claims and batch records: no request waits for it. */
   readonly queues: Database;
   readonly temporal: TemporalClient;
   readonly sender: WebhookSender;

@@ -1,4 +1,4 @@
-// The role `api`: what answers HTTP.
+// The role `api`: serves HTTP.
 import { join } from 'node:path';
 import { createApp } from '../api/app.ts';
 import { limitConnections } from '../api/connection-limits.ts';
@@ -23,7 +23,7 @@ import { backlogLimitsOf } from './start-metrics.ts';
 import { createVerifiedKeys } from '../api/verified-keys.ts';
 import type { Parts, Stoppable } from './server-parts.ts';
 
-/** As the build leaves it: beside the compiled sources, which the sources themselves have in `dist`. */
+/** The build puts it beside the compiled sources; uncompiled sources find it in `dist`. */
 const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
 
 export async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
@@ -91,7 +91,7 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
   };
 }
 
-/** What the API takes from the settings as they are. */
+/** The settings that the API uses unchanged. */
 function apiSettingsOf({ clocks, settings }: Config) {
   const leastWaitingTimeMs = LEAST_WAITING_TIME_MS[settings.MALIPO_ENVIRONMENT];
   return {

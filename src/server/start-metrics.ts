@@ -1,4 +1,4 @@
-// Shows the metrics of a server process, whatever its roles, and whether it is up, on a separate port, which must not be public.
+// Serves the metrics of a server process and whether it is up, on a separate port, which must not be public.
 import type { RequestListener } from 'node:http';
 import { createHttpServer } from '../api/http-server.ts';
 import { securityHeaders } from '../api/security-headers.ts';
@@ -11,10 +11,10 @@ import { createFiguresReader } from './metrics/figures-reader.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
 import type { Parts, Stoppable } from './server-parts.ts';
 
-/** Work that has waited for this much of the prompt deadline is late: what is accepted after it may not be done in time. */
+/** Work that has waited for this share of the prompt deadline is late: later work might miss the deadline. */
 const TIMELY_SHARE = 0.8;
 
-/** From when on the backlog is too long. */
+/** The size and age from which the backlog is too large. */
 export function backlogLimitsOf({ settings, clocks }: Config): BacklogLimits {
   return {
     maxCount: settings.MALIPO_BACKLOG_MAX_COUNT,

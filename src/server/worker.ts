@@ -43,7 +43,7 @@ export type WorkerSettings = {
   readonly maxDeliveriesInFlight: number;
   /** They observe every activity and workflow: for tracing, or for tests that end the process between two steps. */
   readonly interceptors?: WorkerInterceptors;
-  /** What the interceptors of the workflow bundle report to. */
+  /** Where the interceptors of the workflow bundle report. */
   readonly sinks: InjectedSinks<TraceSinks>;
   readonly log: Log;
 };
@@ -83,11 +83,11 @@ export function runWorkers(connection: NativeConnection, settings: WorkerSetting
   };
 }
 
-/** The SDK drops what it measures when so much waits: many seconds of the busiest worker. */
+/** The SDK drops measurements beyond this number: many seconds of the busiest worker. */
 const BUFFERED_METRICS = 200_000;
 const DRAIN_METRICS_EVERY_MS = 1000;
 
-/** Sends the SDK's lines to our log and its figures to the metrics returned. Call it once, before any connection. */
+/** Sends the SDK's lines to our log and its figures to the returned metrics. Call it once, before any connection. */
 export function installRuntime(log: Log): SdkMetrics {
   const buffer = new MetricsBuffer({ maxBufferSize: BUFFERED_METRICS, useSecondsForDurations: true });
   const at = (level: string) => (message: string, meta?: object) => {
@@ -115,16 +115,16 @@ export function installRuntime(log: Log): SdkMetrics {
 }
 
 function write(log: Log, level: string, message: string, meta: object | undefined): void {
-  // The SDK's "info" is about its own steps: for us that is detail.
+  // The SDK's "info" describes its own steps, which are details for us.
   const details: Record<string, unknown> = { ...meta };
-  // Long, and of no use to a reader.
+  // Long and useless for a reader.
   delete details['taskToken'];
   if (level === 'ERROR') log.error(details, message);
   else if (level === 'WARN' && !isDeadLetter(details)) log.warn(details, message);
   else log.debug(details, message);
 }
 
-// The SDK warns of every run that fails. The last attempt of a delivery has a line of its own, as all attempts have.
+// The SDK warns of every failed run. The last attempt of a delivery is logged like every attempt.
 function isDeadLetter({ workflowType, error }: Readonly<Record<string, unknown>>): boolean {
   return workflowType === DELIVERY_WORKFLOW && isError(error) && error.message.startsWith(DEAD_LETTERED);
 }
@@ -139,7 +139,7 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
       const ended = new AbortController();
       try {
         const worker = await UnwatchedWorker.create(optionsFor(connection, queue, settings));
-        // Runs it even if the stop came meanwhile: a worker that was created and never ran keeps the connection in use.
+        // Runs the worker even after a stop: a worker that was created and never ran keeps the connection in use.
         const doesNotEnd = untilItDoesNotEnd(worker, settings.shutdownGraceMs, ended.signal);
         await Promise.race([worker.runUntil(stopRequested), doesNotEnd]);
       } catch (error) {
@@ -160,8 +160,8 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
 }
 
 /**
- * Rejects when the worker failed and has not ended since: the SDK was seen to wait for ever for the end of one whose polls Temporal had
- * refused, and its queue had no worker.
+ * Rejects if the worker failed and has not ended since. The SDK has been seen to wait for ever for a worker whose polls
+ * Temporal had refused, so that its queue had no worker.
  */
 async function untilItDoesNotEnd(worker: Worker, graceMs: number, signal: AbortSignal): Promise<never> {
   while (worker.getState() !== 'FAILED') await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal });
@@ -181,9 +181,9 @@ function optionsFor(
     workflowBundle: settings.workflowBundle,
     shutdownGraceTime: settings.shutdownGraceMs,
     stickyQueueScheduleToStartTimeout: settings.stickyTimeoutMs,
-    // The progress in a heartbeat is at most so old when another worker continues from it.
+    // The progress in a heartbeat is at most this old when another worker continues from it.
     maxHeartbeatThrottleInterval: '5s',
-    // On a few cores more pollers cost the server more than they gain.
+    // On a few cores, more pollers cost the server more than they gain.
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 3 },
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
     sinks: settings.sinks,

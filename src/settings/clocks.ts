@@ -1,4 +1,4 @@
-// The settings of durations: each has its name, its form, and in the live environment a least value.
+// The settings of durations: each has its name, its form, and a least value in the live environment.
 import {
   CLOCK_NAMES,
   DEMO_CLOCKS,
@@ -12,7 +12,7 @@ import {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The name under which a duration is set: `promptWindowMs` is `MALIPO_PROMPT_WINDOW_MS`. */
+/** The setting of a duration: `promptWindowMs` is `MALIPO_PROMPT_WINDOW_MS`. */
 export function clockSetting(name: ClockName): string {
   return `MALIPO_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
@@ -28,7 +28,7 @@ export function loadClocks(environment: Environment, problems: string[]): Clocks
     const leastMs = leastClockMs(name);
     const isSchedule = typeof value !== 'number';
     const numbers = text.split(',').map(Number);
-    // The first attempt of a delivery has no wait; nothing repeats at that step.
+    // Only the first attempt of a delivery has no wait: it does not repeat.
     const repeated = name === 'deliveryScheduleMs' && numbers[0] === 0 ? numbers.slice(1) : numbers;
     const isValid =
       numbers.every((number) => Number.isSafeInteger(number) && number <= LONGEST_DURATION_MS) &&

@@ -1,4 +1,4 @@
-// All configuration, read once at start: checked as a whole, frozen, and safe to print.
+// All configuration, read once at start: validated as a whole, frozen, and safe to print.
 import { z } from 'zod';
 import { loadClocks } from './clocks.ts';
 import type { Clocks } from '../domain/clocks.ts';
@@ -49,29 +49,29 @@ const roles = z
 const SETTINGS = z.object({
   MALIPO_ENVIRONMENT: z.enum(['test', 'live']).default('test'),
   MALIPO_ROLES: roles.default([...ROLES]),
-  // Each role in a process of its own: auto, with four cores or more.
+  // Whether each role has a separate process: auto means with four cores or more.
   MALIPO_PROCESS_PER_ROLE: z.enum(['auto', 'true', 'false']).default('auto'),
   MALIPO_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MALIPO_HTTP_HOST: z.string().default('127.0.0.1'),
   MALIPO_HTTP_PORT: port.default(8080),
   MALIPO_HTTP_MAX_CONNECTIONS: count.default(5000),
-  // Where no proxy is trusted: all connections come from trusted ones otherwise.
+  // Ignored if a proxy is trusted: all connections come from proxies then.
   MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS: count.default(250),
-  // Everybody who reaches it may read the metrics.
+  // Anybody who reaches it may read the metrics.
   MALIPO_METRICS_HOST: z.string().default('127.0.0.1'),
   MALIPO_METRICS_PORT: port.default(9464),
   // The origin that browsers show: a log-in from a page of another origin is refused.
   MALIPO_PUBLIC_URL: webAddress.default('http://localhost:8080'),
-  // The address for the callbacks of operators, if it is not the public one.
+  // The address for operators' callbacks, if it is not the public one.
   MALIPO_CALLBACK_URL: webAddress.optional(),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
-  // In a quarter of an hour, over all processes; 0: any number.
+  // In a quarter of an hour, over all processes; 0: no limit.
   MALIPO_REFUSED_KEYS_PER_ADDRESS: z.coerce.number().int().min(0).max(1_000_000).default(100),
-  // Attempts to pay at checkouts in a quarter of an hour, over all processes; 0: any number. A mobile network may have one address.
+  // Attempts at checkouts in a quarter of an hour, over all processes; 0: no limit. A network may have one address.
   MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS: z.coerce.number().int().min(0).max(1_000_000).default(60),
   MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(2000),
-  // Of the account with the application's rights alone. No server ever needs that of the owner.
+  // The account with only the application's rights. No server ever needs the owner's address.
   MALIPO_DATABASE_URL: databaseUrl,
   MALIPO_DATABASE_POOL_SIZE: count.default(16),
   MALIPO_DATABASE_TIMEOUT_MS: milliseconds.default(10_000),
@@ -88,7 +88,7 @@ const SETTINGS = z.object({
   MALIPO_TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
   MALIPO_TEMPORAL_API_KEY: secret.optional(),
   MALIPO_TEMPORAL_NAMESPACE: z.string().min(1).max(200).optional(),
-  // Developers follow a payment there. Only in the test environment: it shows the work of every merchant.
+  // Developers follow a payment there. Only in the test environment, because it shows the work of every merchant.
   MALIPO_TEMPORAL_UI_URL: webAddress.optional(),
   MALIPO_TASK_QUEUE_PREFIX: z
     .string()
@@ -100,20 +100,20 @@ const SETTINGS = z.object({
   MALIPO_BACKLOG_MAX_AGE_MS: milliseconds.default(240_000),
   MALIPO_STARTS_UNDER_WAY: count.default(200),
   MALIPO_DELIVERIES_UNDER_WAY: count.default(500),
-  // The limit of each endpoint adapts to what the endpoint can take, up to this.
+  // The limit of each endpoint adapts to its capacity, up to this value.
   MALIPO_DELIVERIES_PER_ENDPOINT_MAX: count.default(128),
   MALIPO_DELIVERIES_PER_MERCHANT: count.default(128),
   MALIPO_SECRET_KEYS: keyRing,
-  // What operators said and people approved. It is kept from everything that only reads sealed secrets.
+  // Attest operator statuses and approvals. Kept from every process that only reads sealed secrets.
   MALIPO_ATTESTATION_KEYS: keyRing,
   MALIPO_WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
   MALIPO_MTN_MOMO_BASE_URL: webAddress,
-  // Each of MTN's is one country's: what it does not serve is refused when it is requested.
+  // Each MTN account is for one country: requests for other countries are refused.
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.enum(MTN_TARGET_ENVIRONMENTS),
-  // Changes of the national prefixes that lead a number to its operator: `mtn-momo/UG+=71 75` adds some, `mtn-momo/ZM=56 76 96` names all.
+  // Changes of an operator's prefixes: `mtn-momo/UG+=71 75` adds some, `mtn-momo/ZM=56 76 96` replaces all.
   MALIPO_OPERATOR_PREFIXES: operatorPrefixes.optional(),
   MALIPO_OPERATOR_AMOUNTS: operatorAmounts.optional(),
-  // A worker's, which alone calls the operator: `findMissingCredentials`.
+  // Only a worker calls the operator and needs these: `findMissingCredentials`.
   ...OPTIONAL_MTN_CREDENTIALS.shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
   MALIPO_MTN_MOMO_CALLS_PER_SECOND: count.default(100),
@@ -124,9 +124,9 @@ const SETTINGS = z.object({
 
 export type Config = Readonly<{
   settings: Readonly<z.infer<typeof SETTINGS>>;
-  /** Null where one is not set, which is no process with the role `worker`. */
+  /** Null if one is not set, which the role `worker` refuses. */
   mtnMomo: MtnAccount | null;
-  /** Null where Airtel is not set up, or this is no process with the role `worker`. */
+  /** Null if Airtel is not set up, or without the role `worker`. */
   airtelMoney: AirtelAccount | null;
   temporalNamespace: string;
   traceExport: TraceExport | null;
@@ -150,14 +150,14 @@ const SANDBOX_SETTINGS = z.object({
 
 export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
 
-/** The sandbox process's settings. It shares the operator's credentials with the server: it is the other side. */
+/** The settings of the sandbox process. It is the operator's side, so it shares the credentials with the server. */
 export function loadSandboxSettings(environment: Environment): SandboxProcessSettings {
   return read(SANDBOX_SETTINGS, environment);
 }
 
 const MIGRATE_SETTINGS = z.object({ MALIPO_DATABASE_OWNER_URL: databaseUrl });
 
-/** What the migration needs beside the server's configuration: the account that owns the database. */
+/** The settings of the migration besides the server's: the account that owns the database. */
 export function loadMigrateSettings(environment: Environment): Readonly<z.infer<typeof MIGRATE_SETTINGS>> {
   return readVerified(MIGRATE_SETTINGS, environment, 'MALIPO_DATABASE_OWNER_URL');
 }
@@ -170,7 +170,7 @@ const ACCOUNTS_SETTINGS = z.object({
   MALIPO_TEMPORAL_DATABASE_URL: databaseUrl.optional(),
 });
 
-/** The addresses by which the accounts of the database are created: each names its account, its password and its database. */
+/** The addresses by which the database accounts are created: each has account, password and database. */
 export function loadAccountsSettings(environment: Environment): Readonly<z.infer<typeof ACCOUNTS_SETTINGS>> {
   return readVerified(ACCOUNTS_SETTINGS, environment, 'MALIPO_DATABASE_ADMIN_URL');
 }
@@ -200,8 +200,8 @@ export type StaffSettings<Needs extends StaffNeeds = 'database'> = Readonly<
 >;
 
 /**
- * What a command of the staff needs of the server's settings, and no more: one that reads people the keys that attest, and one for
- * which a person logs in those that seal, too.
+ * The server settings that a staff command needs, and no others: the attestation keys if it reads people, and also the
+ * sealing keys if a person logs in for it.
  */
 export function loadStaffSettings<Needs extends StaffNeeds>(
   environment: Environment,
@@ -210,13 +210,13 @@ export function loadStaffSettings<Needs extends StaffNeeds>(
   return readVerified(STAFF_SETTINGS_FOR[needs], environment, 'MALIPO_DATABASE_URL');
 }
 
-/** The names of the settings without which such a command can do nothing. */
+/** The names of the settings that such a command requires. */
 export function requiredStaffSettings(needs: StaffNeeds): string[] {
   const shape: Readonly<Record<string, z.ZodType>> = STAFF_SETTINGS_FOR[needs].shape;
   return Object.entries(shape).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]));
 }
 
-/** Each setting of the server by itself, with its default; one that cannot be used is left out. For a look at what is there. */
+/** Each server setting by itself, with its default; unusable ones are left out. For inspection only. */
 export function loadUsableSettings(environment: Environment): Readonly<Partial<z.infer<typeof SETTINGS>>> {
   const { environment: present } = resolve(SETTINGS, environment);
   const entries = Object.entries(SETTINGS.shape).flatMap(([name, schema]) => {
@@ -235,14 +235,14 @@ const START_SETTINGS = z.object({
   MALIPO_POSTGRES_PORT: port.default(5499),
   MALIPO_TEMPORAL_PORT: port.default(7233),
   MALIPO_TEMPORAL_UI_PORT: port.default(8233),
-  /** A running cluster; without it one is started. */
+  /** The address of a running cluster; without it the start runs its own. */
   MALIPO_TEMPORAL_ADDRESS: z.string().optional(),
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('demo'),
 });
 
 export type StartSettings = Readonly<z.infer<typeof START_SETTINGS>>;
 
-/** The embedded start's settings, and which of them were set explicitly. */
+/** The settings of the embedded start, and which of them were set explicitly. */
 export function loadStartSettings(environment: Environment): {
   settings: StartSettings;
   isExplicit: (name: keyof StartSettings) => boolean;
@@ -282,13 +282,13 @@ const RENAMED: Readonly<Record<string, string>> = {
   MALIPO_DELIVERIES_PER_ENDPOINT: 'MALIPO_DELIVERIES_PER_ENDPOINT_MAX',
 };
 
-// Whoever set it meant something, which the default would not be.
+// A former name was set on purpose, and the default would not be that value.
 function findRenamed(present: Environment): string[] {
   const found = Object.entries(RENAMED).filter(([name]) => present[name] !== undefined);
   return found.map(([name, now]) => `${name}: this setting is now named ${now}`);
 }
 
-// So the processes that anybody can reach need not hold what moves money at the operator.
+// So processes open to the public need not hold credentials that move money at the operator.
 function findMissingCredentials(present: Environment): string[] {
   const chosen = roles.safeParse(present['MALIPO_ROLES'] ?? ROLES.join());
   const isWorker = chosen.success && chosen.data.includes('worker');
@@ -297,7 +297,7 @@ function findMissingCredentials(present: Environment): string[] {
   return [...missing, ...findIncompleteAirtel(present, isWorker)];
 }
 
-/** The environment as a process without the role `worker` may have it. */
+/** The environment that a process without the role `worker` may have. */
 export function withoutOperatorCredentials(environment: Environment): Environment {
   const credentials = { ...MTN_CREDENTIALS, ...AIRTEL_CREDENTIALS };
   const names = Object.keys(credentials).flatMap((name) => [name, fileSetting(name)]);
@@ -308,7 +308,7 @@ const NEEDED_BY_WORKERS = 'required with the role worker';
 
 const NO_AIRTEL = 'no phone is led to Airtel Money';
 
-/** What applies when a setting without a default is not set. */
+/** The meaning of an unset setting without a default. */
 const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.keys(MTN_CREDENTIALS).map((name) => [name, NEEDED_BY_WORKERS])),
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
@@ -326,13 +326,13 @@ const SHAPES = {
   accounts: ACCOUNTS_SETTINGS.shape,
 };
 
-/** The settings of all processes that may come from a file, by the names of the settings that name the files. */
+/** All settings whose value may come from a file, by the names of the settings for the files. */
 export function secretFileSettings(): string[] {
   const names = Object.values(SHAPES).flatMap(secretNames);
   return [...new Set(names)].map(fileSetting);
 }
 
-/** A process's settings with what applies when they are not set, for the page that lists them. */
+/** The settings of a process with their defaults, for the page that lists them. */
 export function describeSettings(process: keyof typeof SHAPES): { name: string; fallback: string }[] {
   const shape: Readonly<Record<string, z.ZodType>> = SHAPES[process];
   return Object.entries(shape).map(([name, schema]) => {
@@ -362,7 +362,7 @@ function resolve(schema: z.ZodObject, environment: Environment) {
   return readSecretFiles(withoutEmpty(environment), secretNames(schema.shape));
 }
 
-/** What is wrong with a file is said once, and not that its setting is missing besides. */
+/** A faulty file is reported once, and not also as a missing setting. */
 function withFiles(problems: readonly string[], ofFiles: ReadonlyMap<string, string>): string[] {
   return [...ofFiles.values(), ...problems.filter((line) => !ofFiles.has(line.split(':', 1)[0] ?? ''))];
 }
@@ -374,7 +374,7 @@ function read<Schema extends z.ZodObject>(schema: Schema, environment: Environme
   throw unusable(withFiles(parsed.success ? [] : describeIssues(parsed.error, present), problems));
 }
 
-/** In the live environment, the address that the process connects to must be one whose other end is verified. */
+/** In the live environment, the process must verify the other end of its connection. */
 function readVerified<Schema extends z.ZodObject>(
   schema: Schema,
   environment: Environment,

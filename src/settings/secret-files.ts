@@ -1,4 +1,4 @@
-// Settings with secrets that come from files, as vaults and containers provide them: `NAME_FILE` in the place of `NAME`.
+// Secret settings from files, as vaults and containers provide them: `NAME_FILE` instead of `NAME`.
 import { readFileSync } from 'node:fs';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -6,7 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export type ResolvedSecrets = {
   /** The environment with the content of the files under the names of the settings. */
   readonly environment: Environment;
-  /** A line for each file that is of no use, by the name of its setting. */
+  /** A line for each unusable file, by the name of its setting. */
   readonly problems: ReadonlyMap<string, string>;
 };
 
@@ -14,7 +14,7 @@ export function fileSetting(name: string): string {
   return `${name}_FILE`;
 }
 
-/** Reads the files that are named for these settings. No problem shows what a setting holds: it may be the secret itself. */
+/** Reads the files of these settings. No problem shows the value of a setting, which may be the secret itself. */
 export function readSecretFiles(environment: Environment, names: readonly string[]): ResolvedSecrets {
   const resolved: Record<string, string | undefined> = { ...environment };
   const problems = new Map<string, string>();
@@ -35,7 +35,7 @@ export function readSecretFiles(environment: Environment, names: readonly string
 
 function readSecret(path: string): { readonly text: string } | { readonly problem: string } {
   try {
-    // Editors and `echo` end a file with a line break, which belongs to no secret.
+    // Editors and `echo` end a file with a line break, which is not part of the secret.
     const text = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
     return text === '' ? { problem: 'the file is empty' } : { text };
   } catch (error) {

@@ -1,10 +1,10 @@
-// The settings of traces, by OpenTelemetry's own names: without an endpoint there are no traces.
+// The settings of traces, by OpenTelemetry's own names. Without an endpoint there are no traces.
 import { z } from 'zod';
 import { secret, webAddress } from './values.ts';
 
 const milliseconds = z.coerce.number().int().min(1).max(600_000);
 
-/** What OpenTelemetry reads by these names too, so that a collector's manual applies. */
+/** OpenTelemetry reads the same names, so that a collector's manual applies. */
 export const traceSettings = {
   // The collector; spans go to `/v1/traces` below it.
   OTEL_EXPORTER_OTLP_ENDPOINT: webAddress.optional(),
@@ -17,7 +17,7 @@ export const traceSettings = {
   OTEL_BSP_SCHEDULE_DELAY: milliseconds.default(5000),
   OTEL_SERVICE_NAME: z.string().min(1).max(200).default('malipo'),
   OTEL_TRACES_SAMPLER: z.enum(['always_on', 'traceidratio']).default('always_on'),
-  // Which part of the payments is traced, each of them whole.
+  // The traced share of payments, each of them whole.
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
 };
@@ -28,14 +28,14 @@ export type TraceExport = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** How long spans wait for others that go with them. */
+  /** How long spans wait for others of their batch. */
   readonly delayMs: number;
   readonly serviceName: string;
   /** From 0 to 1. */
   readonly sampledPart: number;
 };
 
-/** Where spans go, and how; null where they go nowhere. */
+/** Where and how spans are sent; null: nowhere. */
 export function traceExportOf(settings: TraceSettings): TraceExport | null {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = settings;
   const url = whole ?? (base && `${base.replace(/\/$/, '')}/v1/traces`);
@@ -59,7 +59,7 @@ function headersIn(text: string): Record<string, string> {
   );
 }
 
-// A value with a percent sign that escapes nothing stands for itself.
+// A percent sign that begins no escape stands for itself.
 function decoded(text: string): string {
   return /%(?![0-9a-fA-F]{2})/.test(text) ? text : decodeURIComponent(text);
 }

@@ -1,4 +1,4 @@
-// Settings that contradict each other, or that could lose money or let the wrong people in, each with the reason in one line.
+// Refuses settings that contradict each other, or could lose money or admit the wrong people, each with its reason.
 import { accessSync, constants } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import { MTN_TARGET_ENVIRONMENTS } from '../domain/payments/operator-catalogue.ts';
@@ -14,8 +14,8 @@ const LIVE_CHECKS = [
   findShownEngine,
 ];
 
-// A configuration that could lose money, or let the wrong people in, is refused at start. The checks read the raw
-// settings, so that these problems are listed together with all others.
+// A configuration that could lose money or admit the wrong people is refused at start. The checks read the raw
+// settings, so that all problems are listed together.
 export function findContradictions(environment: Environment): string[] {
   const isLive = environment['MALIPO_ENVIRONMENT'] === 'live';
   return [
@@ -27,7 +27,7 @@ export function findContradictions(environment: Environment): string[] {
   ];
 }
 
-// Whoever gets the key that opens stored secrets must not be able to attest a status or an approval with it.
+// A thief of the sealing key must not be able to attest a status or an approval with it.
 function findSharedKeys({ MALIPO_SECRET_KEYS: sealing = '', MALIPO_ATTESTATION_KEYS: attesting = '' }: Environment) {
   const sealingKeys = bytesOf(sealing);
   const isShared = bytesOf(attesting).some((key) => key.length > 0 && sealingKeys.some((other) => other.equals(key)));
@@ -44,7 +44,7 @@ function findGuessableKeys(environment: Environment): string[] {
     .map((name) => `${name}: must have only keys of random bytes in the live environment: openssl rand -base64 32`);
 }
 
-// Of 32 random bytes nearly all differ, and so do the steps between them; and hardly ever are they all printable.
+// Nearly all of 32 random bytes differ, and so do the steps between them; they are hardly ever all printable.
 const LEAST_DISTINCT_BYTES = 16;
 
 function isGuessable(key: Buffer): boolean {
@@ -61,7 +61,7 @@ const LIMITS = [
   'MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS',
 ];
 
-// Behind an edge that limits too, a high number is as good as none.
+// If an edge also limits requests, a high number has the effect of none.
 function findMissingLimits(environment: Environment): string[] {
   return LIMITS.filter((name) => environment[name] !== undefined && Number(environment[name]) === 0).map(
     (name) => `${name}: must be a limit in the live environment: 0 means no limit`,
@@ -76,7 +76,7 @@ const TEMPORAL_TLS_PARTS = [
   'MALIPO_TEMPORAL_API_KEY',
 ] as const;
 
-// A part that is set and not used would make people believe that the connection is safe.
+// An unused part of the settings would make people believe that the connection is safe.
 function findIncompleteTransport(environment: Environment): string[] {
   const problems: string[] = [];
   if (environment['MALIPO_TEMPORAL_TLS'] !== 'true') {
@@ -95,24 +95,24 @@ function findIncompleteTransport(environment: Environment): string[] {
   return problems;
 }
 
-// What the operators of a network between the service and its engines could read or change, or who could reach them.
+// Connections that operators of a network in between could read or change, or that others could reach.
 function findOpenLiveTransport(environment: Environment): string[] {
   const problems = findOpenDatabase(environment, 'MALIPO_DATABASE_URL');
   if (environment['MALIPO_TEMPORAL_TLS'] !== 'true') {
     problems.push('MALIPO_TEMPORAL_TLS: must be true in the live environment');
   }
-  // TLS says to us who Temporal is, and to Temporal nothing about us.
+  // TLS proves Temporal's identity to the service, and nothing about the service to Temporal.
   const provesUs = ['MALIPO_TEMPORAL_API_KEY', 'MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE'];
   if (provesUs.every((name) => environment[name] === undefined)) {
     problems.push(`MALIPO_TEMPORAL_API_KEY: must be set in the live environment, or a client certificate`);
   }
-  // The service speaks HTTP itself, so an https address has a proxy in front of it, and without it everybody has one address.
+  // The service itself speaks HTTP, so an https address implies a proxy. Uncounted, all clients would have its address.
   if (Number(environment['MALIPO_TRUSTED_PROXIES'] ?? 0) === 0) {
     problems.push(
       'MALIPO_TRUSTED_PROXIES: must count the proxies in front of an https address in the live environment',
     );
   }
-  // Node's own switch: with it the certificate of the database is verified by nobody.
+  // Node's own switch: it disables the verification of the database's certificate.
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
     problems.push('NODE_TLS_REJECT_UNAUTHORIZED: must not be 0 in the live environment');
   }
@@ -122,13 +122,13 @@ function findOpenLiveTransport(environment: Environment): string[] {
   return problems;
 }
 
-/** A line when the setting is the address of a database whose other end nobody would verify. */
+/** A line if the setting is a database address whose other end would not be verified. */
 export function findOpenDatabase(environment: Environment, setting: string): string[] {
   const isVerified = parameterOf(environment[setting], 'sslmode') === 'verify-full';
   return isVerified ? [] : [`${setting}: must have sslmode=verify-full in the live environment`];
 }
 
-/** The parameter of a database's address; null when it has none, or when the address cannot be read. */
+/** The parameter of a database address; null if it has none or cannot be read. */
 function parameterOf(text = '', name: string): string | null {
   return URL.canParse(text) ? (new URL(text).searchParams.getAll(name).at(-1) ?? null) : null;
 }
@@ -144,7 +144,7 @@ function isReadable(file: string): boolean {
 
 const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
 
-// The Temporal UI has no merchants: whoever may look into it sees the work of all of them, and may end it.
+// The Temporal UI does not separate merchants: its users see the work of all of them, and may end it.
 function findShownEngine({ MALIPO_TEMPORAL_UI_URL: url }: Environment): string[] {
   if (url === undefined) return [];
   return [
@@ -152,7 +152,7 @@ function findShownEngine({ MALIPO_TEMPORAL_UI_URL: url }: Environment): string[]
   ];
 }
 
-/** A name other than that of this machine may stand for any address. */
+/** A name other than this machine's may stand for any address. */
 function isPrivateHost(host: string): boolean {
   if (host === 'localhost') return true;
   return ipaddr.isValid(host) && PRIVATE_RANGES.has(ipaddr.process(host).range());
@@ -179,7 +179,7 @@ function findUnsafeLiveSettings(environment: Environment): string[] {
   if ((environment['MALIPO_CLOCKS'] ?? 'real') !== 'real') {
     problems.push('MALIPO_CLOCKS: must be real in the live environment');
   }
-  // The heads that are kept outside of the database are lines of the level `info`.
+  // The heads that are stored outside the database are log lines of the level `info`.
   if (['warn', 'error', 'fatal', 'silent'].includes(environment['MALIPO_LOG_LEVEL'] ?? '')) {
     problems.push(
       'MALIPO_LOG_LEVEL: must be info, debug or trace in the live environment, so that the heads of audit logs are logged',

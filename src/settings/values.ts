@@ -1,4 +1,4 @@
-// The forms that the values of settings have, and how each is read.
+// The forms of the values of settings, and how each is read.
 import { createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -36,13 +36,13 @@ export const secret = z
   .string()
   .min(1)
   .transform((text) => new Secret(text));
-/** Of a mobile-money wallet. */
+/** The PIN of a mobile-money wallet. */
 export const walletPin = secret.refine((text) => /^[0-9]{4}$/.test(text.reveal()), { error: 'must be four digits' });
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
 export const webAddress = z
   .string()
   .refine((text) => parseWebAddress(text) !== null, { error: 'must be an http or https address of a valid host' });
-/** The content of the file that is named, which may be a private key. */
+/** The content of the named file, which may be a private key. */
 export const file = z.string().transform((path, context): Secret => {
   try {
     return new Secret(readFileSync(path, 'utf8'));
@@ -71,7 +71,7 @@ export const keyRing = z.string().transform((text, context): KeyRing => {
   return z.NEVER;
 });
 
-/** What a deployment changes in the prefixes of operators. */
+/** The changes of a deployment to the prefixes of operators. */
 export const operatorPrefixes = z.string().transform((text, context): readonly PrefixChange[] => {
   const changes = readPrefixChanges(text);
   const problem = changes ? problemOf(changes) : PREFIX_FORM;
@@ -95,7 +95,7 @@ function problemOf(changes: readonly PrefixChange[]): string | null {
     : `names prefixes of no mobile number that this version knows (${unknown.join(', ')})`;
 }
 
-/** What the contracts of a deployment say of the amounts that operators take. */
+/** The amounts that operators accept by the contracts of a deployment. */
 export const operatorAmounts = z.string().transform((text, context): readonly AmountChange[] => {
   const changes = readAmountChanges(text);
   if (changes?.every(({ operator, country, currency }) => isMarket(operator, country, currency)) === true)

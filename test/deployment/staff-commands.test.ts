@@ -292,7 +292,7 @@ describe('npm run staff', () => {
     const same = await act(['confirm', '--proposal', id]);
     assert.deepEqual([same.code, same.out], [1, '']);
     assert.match(same.err, new RegExp(line, 'm'), 'what is decided is shown before the log-in');
-    assert.match(same.err, /nothing was done: Another one of the staff confirms it/);
+    assert.match(same.err, /nothing was done: The proposer cannot confirm it/);
     const made = await act(['confirm', '--proposal', id], BRIAN);
     assert.equal(made.code, 0, made.err);
     const token = /^token +([\w-]{43})$/m.exec(made.out)?.[1];

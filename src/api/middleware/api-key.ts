@@ -1,4 +1,4 @@
-// Lets in callers with a valid key that has the scope of the route, or with a session in a role that has it.
+// Admits callers with a valid key that has the scope of the route, or with a session in a role that has the scope.
 import { scopesOfRoles, type Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
@@ -28,10 +28,10 @@ export type ScopeDemands = {
 };
 
 /**
- * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the
- * scope is refused with `insufficient_scope`; one that is used from an address that it is not for, and a session without
- * the scope or against the demands, with `permission_denied`. What follows may refuse a key too: that goes into the
- * audit log as these refusals do.
+ * An Authorization header takes precedence over a cookie; without the header the session counts. A key without the
+ * scope is refused with `insufficient_scope`. A key used from an address outside its allowed addresses, and a session
+ * that lacks the scope or fails the demands, are refused with `permission_denied`. A later refusal of the key goes into
+ * the audit log as these refusals do.
  */
 export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps: ScopeDeps): ApiMiddleware {
   const enterSession = requireSession(deps, session);
@@ -48,7 +48,7 @@ export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps
     try {
       await next();
     } catch (error) {
-      // What is wrong with the key comes before what is wrong with the request.
+      // The error of the key comes before the errors of the request.
       if (ctx.state.cachedKey) caller = await verifyKey(ctx, scope, deps);
       const key = { id: caller.actor.keyId, merchantId: caller.merchantId };
       if (isRefusal(error)) await recordKeyRefusal(deps.db, key, error, keyRequest(ctx, scope));
@@ -57,7 +57,7 @@ export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps
   };
 }
 
-/** The caller whose key was good for such a request when it was last verified; null: there is none. */
+/** The caller whose key was valid for such a request when it was last verified; null if there is none. */
 function cachedCaller(ctx: ApiContext, scope: Scope, deps: ScopeDeps): KeyCaller | null {
   const key = findCached(ctx, scope, deps);
   if (key === null) return null;
@@ -65,7 +65,7 @@ function cachedCaller(ctx: ApiContext, scope: Scope, deps: ScopeDeps): KeyCaller
   ctx.state.presentedKey = { apiKeyId, merchantId };
   ctx.state.cachedKey = { version, maker, verify: () => verifyKey(ctx, scope, deps) };
   ctx.state.keyCheckedAtMs = performance.now();
-  // Whether its maker is still a member is another row, so nobody counts as that until it is confirmed.
+  // Another row says whether the maker is still a member, so there is no maker until that is confirmed.
   return enter(ctx, { ...key, maker: null });
 }
 
@@ -73,7 +73,7 @@ function findCached(ctx: ApiContext, scope: Scope, { verifiedKeys }: ScopeDeps):
   return verifiedKeys.find(bearerToken(ctx.get('Authorization')), keyRequest(ctx, scope));
 }
 
-/** The caller whose key is good for the request now. Throws what is wrong with the key. */
+/** The caller whose key is valid for the request now. Throws the error of the key. */
 async function verifyKey(ctx: ApiContext, scope: Scope, deps: ScopeDeps): Promise<KeyCaller> {
   try {
     const key = await authenticate(ctx, scope, deps);
@@ -96,13 +96,13 @@ function enter(ctx: ApiContext, { id: keyId, maker, merchantId, merchantCurrency
   return caller;
 }
 
-// Most bodies are here at once: those that are not pay for another statement.
+// Most bodies arrive at once. Only a slow body costs another statement.
 const CHECKED_FOR_MS = 1000;
 
 /**
- * Throws as for a new request when the key was revoked, has expired, or may no longer do this, since its request began. Within
- * a second of the last check, and without a key, it does nothing. Of a cached key the handler confirms the row, and what time alone
- * changes is checked here.
+ * Throws as for a new request if the key was revoked, expired or lost this permission since its request began. Does
+ * nothing without a key, or within a second of the last check. The handler confirms the row of a cached key; this
+ * checks only the conditions that depend on time.
  */
 export async function requireLiveKey(ctx: ApiContext, scope: Scope, deps: ScopeDeps): Promise<void> {
   const { keyCheckedAtMs } = ctx.state;
@@ -111,12 +111,12 @@ export async function requireLiveKey(ctx: ApiContext, scope: Scope, deps: ScopeD
   enterVerified(ctx, await authenticate(ctx, scope, deps));
 }
 
-/** Whether the error is about what this key may do, and not about the request alone. */
+/** Whether the error concerns the permission of this key, and not the request alone. */
 function isRefusal(error: unknown): error is DomainError {
   return error instanceof DomainError && (error.type === 'permission_error' || error.reason !== undefined);
 }
 
-// One that is good in itself and lacks the scope is a mistake of the merchant's, and no guess or theft.
+// A valid key without the scope is a mistake of the merchant, and neither a guess nor a theft.
 function isWrongKey(error: unknown): boolean {
   if (!(error instanceof DomainError)) return false;
   const isRejected = error.type === 'authentication_error' && error.code !== 'api_key_missing';

@@ -13,14 +13,14 @@ export const MAX_BODY_BYTES = 64 * 1024;
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-// Read as bytes, one character each: the parser's own reading replaces what is not UTF-8, keeps the last of two fields
-// with one name, drops some names of forms and splits others.
+// Read as bytes, one character each. The parser's own decoding replaces bytes that are not UTF-8, keeps the last of two
+// fields with one name, drops some names of forms and splits others.
 const parseBytes = bodyParser({ enableTypes: ['text'], encoding: 'binary', textLimit: MAX_BODY_BYTES }) as unknown as (
   request: ParsedRequest,
   next: () => Promise<void>,
 ) => Promise<void>;
 
-/** What the parser needs of a request, and where it puts the body. */
+/** The parts of a request that the parser reads, and where it puts the body. */
 type ParsedRequest = {
   readonly method: 'POST';
   readonly req: IncomingMessage;
@@ -28,8 +28,8 @@ type ParsedRequest = {
 };
 
 /**
- * Reads the fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything. No body at
- * all, and an empty one, have no fields. Throws `media_type_unsupported`, `body_too_large` or `body_malformed`.
+ * Reads the fields of a JSON body or a form. `schema` tells how to convert the text in a form; nothing is validated
+ * here. A missing or empty body has no fields. Throws `media_type_unsupported`, `body_too_large` or `body_malformed`.
  */
 export function bodyReader(schema: z.ZodObject): (ctx: ApiContext) => Promise<object> {
   const types = fitsForm(schema) ? [JSON_TYPE, FORM_TYPE] : [JSON_TYPE];
@@ -51,15 +51,15 @@ export function hasBody({ req: { headers } }: ApiContext): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The text of a form that a browser posted; null: it is no form. */
+/** The text of a form that a browser posted; null if the body is no form. */
 export async function readFormText(ctx: ApiContext): Promise<string | null> {
   if (typeAmong(ctx, [FORM_TYPE]) === null) return null;
   return hasBody(ctx) ? decode(await readBytes(ctx, [FORM_TYPE])) : '';
 }
 
 /**
- * The body of an operator's callback as text, and its fields, which throw `body_malformed` where there are none. It comes once, so it
- * is read whatever its media type, if it has any, and of two fields with one name the last counts: it is a hint in any case.
+ * The body of an operator's callback as text, and a function that reads its fields or throws `body_malformed`. Its
+ * media type is ignored, and the last of two fields with one name counts: a callback comes once and is a hint.
  */
 export async function readCallback(ctx: ApiContext): Promise<{ readonly text: string; readonly fields: () => object }> {
   const bytes = hasBody(ctx) ? await readBytes(ctx, [JSON_TYPE]) : '';
@@ -70,7 +70,7 @@ export async function readCallback(ctx: ApiContext): Promise<{ readonly text: st
 async function readBytes(ctx: ApiContext, types: readonly string[]): Promise<string> {
   if (!isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported(types);
   refuseBrokenBody(ctx.req);
-  // The parser reads no other types and methods than these: here they are checked before.
+  // The parser reads no other types and methods. They are checked before the parser runs.
   const parsed: ParsedRequest = { method: 'POST', req: ctx.req, request: { get: () => 'text/plain' } };
   await parseBytes(parsed, () => Promise.resolve());
   const { rawBody } = parsed.request;
@@ -78,7 +78,7 @@ async function readBytes(ctx: ApiContext, types: readonly string[]): Promise<str
   return rawBody;
 }
 
-/** Which of these media types the body has, in UTF-8; null: none of them. */
+/** The one of these media types that the body has, in UTF-8; null if it has none of them. */
 function typeAmong(ctx: ApiContext, types: string[]): string | null {
   const type = ctx.is(types);
   return typeof type === 'string' && isUtf8Charset(ctx.get('Content-Type')) ? type : null;
@@ -115,7 +115,7 @@ function objectOf(body: unknown): object {
   return body;
 }
 
-// Nobody needs to compress 64 KiB, and unpacking would bring errors and bombs of its own.
+// A body of 64 KiB needs no compression, and decompression would add errors and bombs.
 function isPlain(encoding: string): boolean {
   return encoding === '' || encoding.toLowerCase() === 'identity';
 }

@@ -17,7 +17,7 @@ export function requestId(): ApiMiddleware {
   };
 }
 
-/** `respondWithPage` tells people of an error where they and no program read the response; false: they do not. */
+/** `respondWithPage` shows the error to people who read the response in a browser. It returns false for a program. */
 export function errorResponder(
   log: Log,
   respondWithPage: (ctx: ApiContext, error: DomainError) => boolean,

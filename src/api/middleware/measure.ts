@@ -1,5 +1,5 @@
-// Reports every request by its route, never by its path: whoever asks for many paths must not make many series, and a path may hold what
-// only a payer knows.
+// Reports every request by its route, never by its path: many paths must not make many series, and a path may contain
+// what only a payer knows.
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { PaymentId } from '../../domain/payments/payment.ts';
 import { isPaymentId } from '../../domain/trace.ts';
@@ -16,27 +16,27 @@ export type AnsweredRequest = {
   /** The API key that made it, or the person in whose session it was made. */
   readonly keyId: ApiKeyId | undefined;
   readonly personId: UserId | undefined;
-  /** The payment that it made, or was about. */
+  /** The payment that the request created or concerned. */
   readonly paymentId: PaymentId | undefined;
-  /** What became a response with 5xx; undefined: nothing did. */
+  /** The error behind a response with 5xx; undefined if there was none. */
   readonly failure: unknown;
-  /** As the caller sent it; empty: none. */
+  /** The header as the caller sent it; empty if there was none. */
   readonly traceparent: string;
 };
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 export const REQUEST_METHODS = [...METHODS, 'other'];
 
-/** Pages and files that are no routes of the API, each with all that is below it. */
+/** Pages and files outside the API, each with all paths below it. */
 const PAGES = ['/console', '/docs', '/pay'];
 const UNROUTED = 'unrouted';
 
-/** All that a route may be called: the templates of the API's routes, the pages, and every other path as one. */
+/** All names of routes: the path templates of the API, the pages, and one name for every other path. */
 export function routeNames(routes: readonly Pick<Route, 'path'>[]): string[] {
   return [...new Set([...routes.map(({ path }) => path), ...PAGES, UNROUTED])];
 }
 
-/** The template of the route that a path leads to; undefined for none. A literal path goes before a template. */
+/** The template of the route that matches a path; undefined if none does. A literal path takes precedence. */
 export function createRouteFinder(routes: readonly Pick<Route, 'path'>[]): (path: string) => string | undefined {
   const literal = new Set(routes.map(({ path }) => path));
   const templates = [...literal].map((path) => ({
@@ -46,7 +46,7 @@ export function createRouteFinder(routes: readonly Pick<Route, 'path'>[]): (path
   return (path) => (literal.has(path) ? path : templates.find(({ pattern }) => pattern.test(path))?.path);
 }
 
-/** Finds each request's route, and calls `onAnswered` once its response begins, also for one that a limit refused before. */
+/** Finds each request's route, and calls `onAnswered` once its response begins, also for a request that was limited. */
 export function measureRequests(
   findRoute: (path: string) => string | undefined,
   onAnswered: ((request: AnsweredRequest) => void) | undefined,
@@ -83,8 +83,8 @@ function whoAndWhat(ctx: ApiContext) {
   };
 }
 
-// What a request made comes before what it was made of: a refund is requested by the id of its collection. Of a refused request the id in
-// the path is no more than what the caller wrote: it may be a payment of another merchant.
+// A created object takes precedence over the object in the path: a refund is requested by the id of its collection. The
+// path id of a refused request proves nothing: it may name a payment of another merchant.
 function paymentOf(ctx: ApiContext): PaymentId | undefined {
   const named = ctx.status < 400 ? pathIdOf(ctx) : undefined;
   return ctx.state.paymentId ?? [storedIdOf(ctx), named].find(isPaymentId);

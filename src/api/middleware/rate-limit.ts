@@ -1,4 +1,4 @@
-// Limits the requests of each client address, where no edge in front of us does.
+// Limits the requests of each client address, if no edge in front of the service does.
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { DomainError } from '../../domain/errors.ts';
 import { clientNetwork } from '../client-address.ts';
@@ -7,13 +7,13 @@ import type { ApiMiddleware } from '../context.ts';
 const OPERATORS = '/operators/';
 const HEALTH = '/healthz';
 
-/** Per client address; 0: any number, which `live` refuses. */
+/** Requests per client address. 0: no limit, which `live` refuses. */
 export type RateLimits = {
   readonly rateLimitPerSecond: number;
   readonly operatorRateLimitPerSecond: number;
 };
 
-/** Operators call from few addresses for all merchants, so their calls have a limit of their own; health has none. */
+/** Operators call from few addresses for all merchants, so their calls have a separate limit. Health has none. */
 export function rateLimit(limits: RateLimits): ApiMiddleware {
   const callers = limitOf(limits.rateLimitPerSecond);
   const operators = limitOf(limits.operatorRateLimitPerSecond);
@@ -23,12 +23,12 @@ export function rateLimit(limits: RateLimits): ApiMiddleware {
   };
 }
 
-/** The error that says when to come back. */
+/** The error that says how long to wait. */
 export function tooManyRequests(message: string, waitMs: number): DomainError {
   return new DomainError('rate_limited', message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
-/** Counts one more for this key. Throws `rate_limited` with the message when there were too many. */
+/** Counts one request for this key. Throws `rate_limited` with the message if there were too many. */
 export async function countWithin(limiter: RateLimiterMemory, key: string, message: string): Promise<void> {
   try {
     await limiter.consume(key);

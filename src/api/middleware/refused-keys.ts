@@ -6,14 +6,14 @@ import type { Database } from '../../db/platform/database.ts';
 import { tooManyRequests } from './rate-limit.ts';
 
 /**
- * Throws `rate_limited` in place of the refusal when the address has sent too many; a good key from there still works,
- * as many callers may share an address. Null: no address is limited.
+ * Throws `rate_limited` in place of the refusal if the address has sent too many. A valid key from that address still
+ * works, because many callers may share it. Null: addresses are not limited.
  */
 export type RefusedKeys = ((address: string | null) => Promise<void>) | null;
 
 export function createRefusedKeys(db: Database, maxPerAddress: number): RefusedKeys {
   if (maxPerAddress === 0) return null;
-  // Addresses over their limit, so that a flood costs the database nothing more.
+  // Addresses over their limit, so that a flood causes no further work in the database.
   const blocked = new RateLimiterMemory({ points: 1, duration: 1 });
   return async (address) => {
     const limit = refusedKeyLimit(address, maxPerAddress);

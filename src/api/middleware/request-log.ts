@@ -1,4 +1,4 @@
-// Notes each request of a known API key in the request log, whatever became of it.
+// Notes each request of a known API key in the request log, whatever its outcome.
 import type { ApiRequest } from '../../domain/accounts/api-request.ts';
 import { isId, type RequestId } from '../../domain/ids.ts';
 import { addressOf, pathIdOf, storedIdOf, type ApiContext, type ApiMiddleware } from '../context.ts';
@@ -7,7 +7,7 @@ import type { RequestLog } from '../request-log.ts';
 
 const MAX_PATH_LENGTH = 300;
 
-/** It stands outside of what makes errors into responses. A request of a session, or of a key that nobody has, is not noted. */
+/** Runs outside the middleware that makes error responses. Notes no request in a session or with an unknown key. */
 export function requestLog(requests: RequestLog): ApiMiddleware {
   return async (ctx, next) => {
     const createdAt = new Date();

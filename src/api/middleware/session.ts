@@ -1,4 +1,4 @@
-// Lets in people whose session meets the demands of the route, from our own pages; records every refusal of a person.
+// Admits people whose session meets the demands of the route, from our own pages. Records every refusal of a person.
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import { DomainError } from '../../domain/errors.ts';
 import {
@@ -26,31 +26,31 @@ export type SessionDeps = {
 };
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
-// Only what has the form of an id goes into the audit log.
+// Only a text in the form of an id goes into the audit log.
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;
 
-/** What a route requires of a session, besides that it is alive. */
+/** The conditions that a route sets for a session, besides that it is active. */
 export type SessionDemands = {
-  /** One of these. An owner has them all. */
+  /** One of these roles. An owner has every role. */
   readonly roles?: readonly Role[] | undefined;
-  /** For a person's own session: also open to somebody who has yet to enrol the second factor that their roles require. */
+  /** For a person's own session: open before enrolment of the second factor that the person's roles require. */
   readonly isOpenToEnrol?: boolean | undefined;
   /** The person was verified within the last five minutes. */
   readonly needsStepUp?: boolean | undefined;
-  /** Whether a request is a sign that its person is there; if not said, it is. */
+  /** Whether a request shows that its person is present. Default: it does. */
   readonly isUse?: boolean | undefined;
 };
 
-/** A page of ours says so of what it asks for by itself. It can only take away: whoever leaves it out counts as before. */
+/** Our pages send it with requests that no person asked for. Without it a request counts as use of the session. */
 const BACKGROUND = 'Malipo-Background';
 
-/** The merchant that a page of ours shows. Pages share the cookie, so one may show another merchant than the session is for by now. */
+/** The merchant that a page of ours shows. Pages share the cookie, so the session may be for another one by now. */
 const SHOWN_MERCHANT = 'Malipo-Merchant';
 
 /**
- * Refuses with `permission_denied` a request without a live session, one that changes something unless it comes from
- * our own pages, one from a page that shows another merchant, and one whose session does not meet the demands. Every refusal of a person, here or in what follows,
- * goes into the audit log.
+ * Refuses with `permission_denied` a request without a live session, an unsafe request that does not come from our own
+ * pages, a request from a page that shows another merchant, and a session that does not meet the demands. Every refusal
+ * of a person, here or in later middleware, goes into the audit log.
  */
 export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiMiddleware {
   return async (ctx, next) => {
@@ -71,7 +71,7 @@ export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiM
   };
 }
 
-/** Throws `permission_denied` when the session has ended meanwhile or no longer meets the demands. */
+/** Throws `permission_denied` if the session has ended meanwhile or no longer meets the demands. */
 export async function requireLiveSession(ctx: ApiContext, deps: SessionDeps, demands: SessionDemands): Promise<void> {
   if (!ctx.state.session) return;
   const at = new Date();
@@ -92,7 +92,7 @@ function requireShownMerchant(ctx: ApiContext, { person }: Session): void {
   );
 }
 
-// The cookie itself stays: the browser may have a newer one by now, which this response would take away.
+// The cookie itself stays: the browser may have a newer one by now, which this response would delete.
 async function findLiveSession(
   ctx: ApiContext,
   { db, publicUrl }: SessionDeps,
@@ -106,7 +106,7 @@ async function findLiveSession(
   return session;
 }
 
-// Nothing changes anything by itself: whoever sends such a request is there.
+// Nothing changes anything by itself: a person is present when such a request is sent.
 function isBackground(ctx: ApiContext): boolean {
   return SAFE_METHODS.has(ctx.method) && ctx.get(BACKGROUND) === '1';
 }
@@ -118,8 +118,8 @@ function requireDemands(person: Person, { roles, isOpenToEnrol, needsStepUp }: S
 }
 
 /**
- * For routes that open a session, where there is none yet that another site could misuse: a browser names the site that
- * it comes from, and any other than ours is refused. Other clients need not name one.
+ * For routes that open a session, before there is one that another site could misuse. A browser names the site of the
+ * page; any site except ours is refused. Other clients need not name a site.
  */
 export function refuseOtherSites({ publicUrl }: Pick<SessionDeps, 'publicUrl'>): ApiMiddleware {
   return async (ctx, next) => {

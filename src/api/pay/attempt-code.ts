@@ -1,4 +1,4 @@
-// The code of a payer's next attempt: in the form, in a cookie of this checkout alone, and then in the address of the attempt's page.
+// The code of a payer's next attempt: in the form, in a cookie of the checkout, and in the address of the attempt.
 import { hashCode, isCode, newCode } from '../../security/token.ts';
 import type { ApiContext } from '../context.ts';
 import type { RouteDeps } from '../route.ts';
@@ -6,24 +6,24 @@ import { isPlainLoopback } from '../session-cookie.ts';
 
 type Deps = Pick<RouteDeps, 'publicUrl'>;
 
-/** As long as payers come back to look for their receipt. */
+/** For this long, payers come back for their receipt. */
 const LIFE_SECONDS = 30 * 24 * 3600;
 
-/** A code and its digest, by which its attempt is found. */
+/** A code and its digest. The digest finds the attempt. */
 export type AttemptCode = { readonly code: string; readonly sha256: Buffer };
 
-/** The code in the text; null: it is none. */
+/** The code in the text; null if the text is no code. */
 export function readAttemptCode(text: unknown): AttemptCode | null {
   const sha256 = typeof text === 'string' ? hashCode(text) : null;
   return sha256 && { code: text as string, sha256 };
 }
 
-/** The code that this browser was given at this checkout; null: none. */
+/** The code that this browser has for this checkout; null if it has none. */
 export function readAttemptCookie(ctx: ApiContext, { publicUrl }: Deps): AttemptCode | null {
   return readAttemptCode(ctx.cookies.get(cookieName(publicUrl), { signed: false }));
 }
 
-/** The code of another attempt, which the browser keeps from now on. */
+/** Creates the code of another attempt. The browser keeps it from now on. */
 export function giveAttemptCode(ctx: ApiContext, deps: Deps, checkoutCode: string): AttemptCode {
   const given = readAttemptCode(newCode());
   if (!given) throw new Error('a new code is no code');
@@ -31,7 +31,7 @@ export function giveAttemptCode(ctx: ApiContext, deps: Deps, checkoutCode: strin
   return given;
 }
 
-// `Lax`, not `Strict`: whoever comes by a link of the merchant must keep the code that they have. It goes with no post of another site.
+// `Lax`, not `Strict`: visitors by a link of the merchant keep their code. Posts of other sites carry no cookie.
 export function keepAttemptCode(
   ctx: ApiContext,
   { publicUrl }: Deps,
@@ -51,8 +51,8 @@ function cookieName(publicUrl: string): string {
 }
 
 /**
- * Whether another site's page made the browser send this. Browsers that say where a request comes from are believed; without a referrer
- * some call the origin of our own pages `null`. Whatever a browser says, the form's code must be that of the cookie.
+ * Whether a page of another site caused this request. Browsers that name the origin are trusted; without a referrer
+ * some call the origin of our own pages `null`. In any case the code of the form must equal that of the cookie.
  */
 export function isFromOtherSite(ctx: ApiContext, { publicUrl }: Deps): boolean {
   const site = ctx.get('Sec-Fetch-Site');

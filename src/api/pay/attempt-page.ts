@@ -1,4 +1,4 @@
-// The page of one attempt to pay, which its payer alone has the address of: how it stands, what to do, and the receipt.
+// The page of one attempt to pay, whose address only its payer has: the state, the next step, and the receipt.
 import { refusalOfAttempt, stageOf, type AttemptRefusal, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { OPERATORS, operatorsCollecting } from '../../domain/payments/operator-catalogue.ts';
@@ -11,20 +11,20 @@ import type { Values } from './texts.ts';
 import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
 import { amountIn, countdown, maskedPhone, timeIn, timeZoneOfPhone } from './words.ts';
 
-/** How soon the page is read again while a payer acts on the phone, and while they only wait. */
+/** Seconds until the page loads again while the payer acts on the phone, and while the payer only waits. */
 const REFRESH_SECONDS = 5;
 const SLOW_REFRESH_SECONDS = 15;
 
 export type AttemptVisit = {
   readonly found: CheckoutForPayer;
   readonly attempt: AttemptForPayer;
-  /** In the address of this page. */
+  /** The code in the address of this page. */
   readonly code: string;
   readonly spoken: Spoken;
   readonly at: Date;
 };
 
-/** Whether the page of the attempt has a form for another one. */
+/** Whether the page of the attempt has a form for another attempt. */
 export function mayTryAgain(deps: PayDeps, { found, attempt, at }: AttemptVisit): boolean {
   return stageOf(attempt.collection) === 'over' && refusalOf(deps, found, at) === null;
 }
@@ -35,7 +35,7 @@ export function refusalOf(deps: PayDeps, { checkout, earlier }: CheckoutForPayer
   return refusal ?? (operatorsCollecting(checkout, coverage).length === 0 ? { kind: 'unserved' } : null);
 }
 
-/** `nextCode`: of the attempt that the page offers to make; null: it offers none. */
+/** `nextCode`: the code of the attempt that the page offers; null if it offers none. */
 export function statusPage(deps: PayDeps, visit: AttemptVisit, nextCode: string | null): Page {
   const { found, attempt, code, spoken, at } = visit;
   const { checkout } = found;
@@ -86,7 +86,7 @@ type StatusText = {
   readonly alert: TextKey | null;
   readonly addition: TextKey | null;
   readonly steps: readonly TextKey[];
-  /** Null: nothing more is awaited. */
+  /** Null: the page awaits nothing more. */
   readonly refreshSeconds: number | null;
   readonly values?: Values;
 };
@@ -156,7 +156,7 @@ function promptTime({ promptExpiresAt }: Collection, isShown: boolean, at: Date)
   return { secondsLeft: Math.max(0, Math.ceil(leftMs / 1000)), countdown: countdown(leftMs) };
 }
 
-/** Null: there is no receipt of what was never paid. */
+/** Null: an unpaid attempt has no receipt. */
 export function receiptPage(deps: PayDeps, visit: AttemptVisit): Page | null {
   const { found, attempt, code, spoken } = visit;
   const { collection, operatorReceipt, paidAt } = attempt;

@@ -1,4 +1,4 @@
-// The page at a checkout's address: the form to pay, or why nothing is paid there now; and the pages of refusals.
+// The page at a checkout's address: the form to pay, or why it is closed; and the pages of refusals.
 import type { DomainError } from '../../domain/errors.ts';
 import type { AttemptRefusal } from '../../domain/payments/checkout.ts';
 import { OPERATORS, operatorsIn } from '../../domain/payments/operator-catalogue.ts';
@@ -12,23 +12,23 @@ import type { Values } from './texts.ts';
 import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
 import { exampleOf, timeIn, timeZoneOf } from './words.ts';
 
-/** What the payer says besides the number, because it does not follow from it. */
+/** A choice that the payer makes besides the number, because the number does not determine it. */
 export type Choice = {
   readonly name: 'country' | 'operator';
   readonly legend: TextKey;
   readonly options: readonly { readonly value: string; readonly label: string }[];
-  /** Whether the form cannot be sent without an answer. */
+  /** Whether the form requires a choice. */
   readonly isRequired: boolean;
 };
 
-/** The countries of a number that has several meanings, each with the whole number. */
+/** The countries in which the number is valid, each with the complete number. */
 export function countryChoice(phones: readonly Phone[], { language }: Spoken): Choice {
   const names = new Intl.DisplayNames([language, 'en'], { type: 'region' });
   const options = phones.map(({ country, digits }) => ({ value: country, label: `${names.of(country)}, +${digits}` }));
   return { name: 'country', legend: 'form.country', options, isRequired: true };
 }
 
-/** What is said of a former number of these countries. */
+/** The values of the text about a former number of these countries. */
 export function formerValues(countries: readonly string[], { language }: Spoken): Values {
   const names = new Intl.DisplayNames([language, 'en'], { type: 'region' });
   const list = new Intl.ListFormat([language, 'en'], { type: 'disjunction' });
@@ -39,7 +39,7 @@ export function formerValues(countries: readonly string[], { language }: Spoken)
   };
 }
 
-/** The operators to which a number that none of them gave out may have been moved. Null: there is none in its country. */
+/** The operators to which a number outside all operators' ranges may have been moved. Null: its country has none. */
 export function operatorChoice(
   { payments: { coverage } }: PayDeps,
   { checkout }: CheckoutForPayer,
@@ -59,9 +59,9 @@ export type FormState = {
   readonly phone?: string;
   readonly error?: TextKey;
   readonly choice?: Choice | null;
-  /** What the error names beside what every text may. */
+  /** The values of the error text, besides those of every text. */
   readonly errorValues?: Values;
-  /** The address of the receipt of an earlier payment of this browser's. */
+  /** The address of the receipt of an earlier payment in this browser. */
   readonly lastPayment?: string | null;
 };
 
@@ -101,7 +101,7 @@ const CLOSED: Readonly<Record<AttemptRefusal['kind'], readonly [number, TextKey,
 };
 const CONFLICT = 409;
 
-/** Instead of the form. `isRefusal`: somebody tried to pay all the same. */
+/** Shown instead of the form. `isRefusal`: the payer tried to pay nevertheless. */
 export function closedPage(
   deps: PayDeps,
   found: CheckoutForPayer,
@@ -121,7 +121,7 @@ export function closedPage(
     title: heading,
     values: { ...valuesOf(found, spoken, deps), time },
     here: path,
-    // The answer to a post is not asked for again by itself.
+    // The response to a post does not reload by itself.
     refreshSeconds: isAwaited && !isRefusal ? REFRESH_SECONDS : null,
     data: {
       heading,
@@ -142,7 +142,7 @@ const REFUSALS: Readonly<Partial<Record<DomainError['category'], readonly [TextK
 };
 const MINUTE_SECONDS = 60;
 
-/** The page of an error, in place of the JSON that a program gets. `formHref`: where to begin again; null: nowhere. */
+/** The page of an error, instead of the JSON for programs. `formHref`: where the payer begins again; null: nowhere. */
 export function errorPage(
   error: DomainError,
   spoken: Spoken,

@@ -3,7 +3,7 @@ import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 
 type Country = {
   readonly timeZone: string;
-  /** What to dial for the list of requests that wait; absent where nobody is sure: the menu or app is named then. */
+  /** What to dial for the list of waiting requests. Absent if uncertain: the text then names the menu or app. */
   readonly approvalsUssd: Readonly<Partial<Record<OperatorId, string>>>;
   /** A number as people there write it, for the hint. */
   readonly example: string;
@@ -22,7 +22,7 @@ export const COUNTRIES: Readonly<Record<string, Country>> = {
   ZM: { timeZone: 'Africa/Lusaka', approvalsUssd: {}, example: '096 123 4567' },
 };
 
-/** What a payer of the operator dials there for the requests that wait; null: not sure. */
+/** What a payer of the operator dials there for waiting requests; null if uncertain. */
 export function approvalsUssd(operator: OperatorId, country: string): string | null {
   return COUNTRIES[country]?.approvalsUssd[operator] ?? null;
 }

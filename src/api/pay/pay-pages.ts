@@ -1,4 +1,4 @@
-// The hosted checkout under /pay: its pages for payers, without any script that they need.
+// The hosted checkout under /pay: its pages for payers work without a script.
 import { DomainError } from '../../domain/errors.ts';
 import type { CollectionId } from '../../domain/ids.ts';
 import { attemptKey, AttemptRefused, stageOf, type Checkout } from '../../domain/payments/checkout.ts';
@@ -51,7 +51,7 @@ const FORM_ERRORS: Readonly<Record<string, TextKey>> = {
 };
 
 function formErrorOf({ code, issues: [issue] }: DomainError): TextKey | undefined {
-  // Outside the bounds of the phone's operator, or off its step.
+  // Outside the bounds of the phone's operator, or no multiple of its step.
   return issue?.param === 'amount' ? 'error.amount' : FORM_ERRORS[code];
 }
 
@@ -59,7 +59,7 @@ export function isPayPage({ path }: { readonly path: string }): boolean {
   return path.startsWith(PREFIX);
 }
 
-/** Passes on what is not under /pay/. Throws what `respondWithPage` then answers. */
+/** Passes on every path outside /pay/. Throws the errors that `respondWithPage` shows. */
 export function servePayPages(deps: PayDeps): ApiMiddleware {
   return (ctx, next) => (isPayPage(ctx) ? servePage(ctx, deps) : next());
 }
@@ -115,13 +115,13 @@ async function showCheckout(ctx: ApiContext, deps: PayDeps, code: string): Promi
   sendPage(ctx, formPage(deps, found, spoken, { attempt, lastPayment }));
 }
 
-/** Whoever has paid, or is about to, sees how that stands. Where one can pay again, only while it is under way. */
+/** Whether the payer is led to the attempt's page: a reusable checkout does so only while the attempt is live. */
 function leadsToItsPage({ use }: Checkout, { collection }: AttemptForPayer): boolean {
   const stage = stageOf(collection);
   return use === 'reusable' ? stage === 'live' : stage !== 'over';
 }
 
-// A code that made no attempt yet stays: two tabs, or a page that was loaded again, make one attempt together.
+// A code without an attempt stays: two tabs, or a page loaded twice, make one attempt together.
 function nextCode(ctx: ApiContext, deps: PayDeps, checkoutCode: string, unused: AttemptCode | null): string {
   if (unused === null) return giveAttemptCode(ctx, deps, checkoutCode).code;
   keepAttemptCode(ctx, deps, checkoutCode, unused);
@@ -164,7 +164,7 @@ async function codeForAnother(ctx: ApiContext, deps: PayDeps, { checkout }: Chec
   return nextCode(ctx, deps, checkout.code, isUsed ? null : kept);
 }
 
-/** A form was posted. However often that happens, and whatever became of the answer, one code makes one attempt. */
+/** Handles a posted form. One code makes one attempt, however often the form is posted. */
 async function pay(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> {
   if (isFromOtherSite(ctx, deps)) throw stale('from another site');
   const fields = await readFields(ctx);
@@ -213,10 +213,10 @@ async function pay(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> 
       sendPage(ctx, closedPage(deps, found, spoken, { refusal: error.refusal, isRefusal: true }));
     else if (formError) {
       const choice = error.code === 'phone_unsupported' ? operatorChoice(deps, found, read.phone) : null;
-      // With the country that was chosen, so that it need not be chosen again.
+      // With the chosen country, so that it need not be chosen again.
       showError(formError, { choice, phone: fields['country'] === undefined || earlier ? typed : `+${phone}` });
     }
-    // The same form was posted twice at once: whoever came first makes the attempt, and its page says what became of it.
+    // The same form was posted twice at once: the first post makes the attempt, and its page shows the outcome.
     else if (error.type === 'idempotency_error') redirect(ctx, attemptPath(found.checkout, attempt, spoken));
     else throw error;
   }
@@ -228,7 +228,7 @@ async function readFields(ctx: ApiContext): Promise<Readonly<Record<string, unkn
   return parseForm(text);
 }
 
-/** Of the payer's earlier attempt, to try again: its phone, which no page shows in full, and its operator. Null: there is none. */
+/** Phone and operator of the payer's earlier attempt, for another try; no page shows all of that phone. Or null. */
 async function earlierPayer(
   deps: PayDeps,
   { checkout }: CheckoutForPayer,
@@ -240,7 +240,7 @@ async function earlierPayer(
   return phone ? { kind: 'phone', phone, operator: made.collection.operator } : null;
 }
 
-/** Of a number of several countries, the one of the country that the payer chose. */
+/** The number in the country that the payer chose, if it is valid in several. */
 function readTyped(typed: string, countries: readonly string[], country: unknown): TypedPhone {
   const read = readTypedPhone(typed, countries);
   const chosen = read.kind === 'ambiguous' ? read.phones.find((phone) => phone.country === country) : undefined;
@@ -250,13 +250,13 @@ function readTyped(typed: string, countries: readonly string[], country: unknown
 type NewAttempt = {
   readonly attempt: AttemptCode;
   readonly phone: string;
-  /** Null: guessed by the phone's prefix. */
+  /** Null: derived from the phone's prefix. */
   readonly operator: OperatorId | null;
   readonly address: string | null;
   readonly requestId: string;
 };
 
-/** The collection that the attempt made; null: another post of the form had made it. */
+/** The collection that the attempt made; null if another post of the form had made it. */
 async function makeAttempt(
   deps: PayDeps,
   { checkout }: CheckoutForPayer,

@@ -1,4 +1,4 @@
-// Makes the HTML of a page from its template, and sends it under a policy of its own.
+// Renders the HTML of a page from its template, and sends it under its own policy.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,32 +13,32 @@ import type { TextKey } from './texts-en.ts';
 const folder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const STYLE = readFileSync(folder('./style.css'), 'utf8').replace(/\n/g, '');
 const SCRIPT = readFileSync(folder('./refresh.js'));
-/** The name has the digest of the content, so browsers keep it. */
+/** The name carries the digest of the content, so browsers keep the file. */
 export const SCRIPT_PATH = `/pay/assets/refresh.${createHash('sha256').update(SCRIPT).digest('hex').slice(0, 16)}.js`;
-// Whatever a template shows is escaped, but for what it marks as markup: templates, the style, and attributes that we write.
+// Every value in a template is escaped, except markup that we make: templates, the style, and attributes.
 const templates = new Eta({ views: folder('./templates'), cache: true, autoEscape: true, autoTrim: false });
-/** Pages are small: more effort would save tens of bytes. */
+/** Pages are small: a higher quality would save only tens of bytes. */
 const BROTLI_QUALITY = 6;
 
 export type Page = {
   readonly template: 'form' | 'status' | 'message' | 'receipt';
   readonly status?: number;
   readonly language: Language;
-  /** The language that the payer chose, which the addresses of all further pages name; null: that of the browser. */
+  /** The language that the payer chose, which all further addresses carry; null: the language of the browser. */
   readonly chosenLanguage: Language | null;
-  /** Of the document, before the merchant's name. */
+  /** The title of the document, before the merchant's name. */
   readonly title: TextKey;
   readonly values: Values;
-  /** This page's own address, without the language. */
+  /** The address of this page, without the language. */
   readonly here: string;
   readonly isTest: boolean;
-  /** While something is awaited, how soon it is read again. */
+  /** Seconds until the page loads again, while it awaits an outcome. */
   readonly refreshSeconds?: number | null;
-  /** What the template shows besides. */
+  /** Further values for the template. */
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
-/** The address in the language that the payer chose, if they chose one. */
+/** The address with the language that the payer chose, if any. */
 export function inLanguage(path: string, language: Language | null): string {
   return language === null ? path : `${path}?lang=${language}`;
 }
@@ -47,7 +47,7 @@ export function sendPage(ctx: ApiContext, page: Page): void {
   const { language, values, here, chosenLanguage } = page;
   const { token: nonce } = newToken();
   const words = {
-    // Markup, as is the attribute of a part in another language than the page.
+    // Markup, like the attribute of a part in another language than the page.
     say: (key: TextKey) => sayAsMarkup(page, key, templates.config.escapeFunction),
     lang: (key: TextKey) => (isMissing(language, key) ? ' lang="en"' : ''),
   };
@@ -78,7 +78,7 @@ export function sendPage(ctx: ApiContext, page: Page): void {
   sendCompressed(ctx, 'html', Buffer.from(html.replace(/\n\s*\n/g, '\n').trimStart()));
 }
 
-/** The merchant's name tells one open page from another. */
+/** The merchant's name distinguishes open pages. */
 function titleOf({ language, title, values }: Page): string {
   const text = say(language, title, values);
   const { merchant = '' } = values;
@@ -90,7 +90,7 @@ export function sendScript(ctx: ApiContext): void {
   sendCompressed(ctx, 'js', SCRIPT);
 }
 
-// No page that has a secret of its reader shows anything that another site could have put there, so its size tells nobody anything.
+// A page with a secret of its reader shows nothing that another site could have put there, so its size reveals nothing.
 function sendCompressed(ctx: ApiContext, type: string, plain: Buffer): void {
   ctx.vary('Accept-Encoding');
   ctx.type = type;
@@ -104,7 +104,7 @@ function sendCompressed(ctx: ApiContext, type: string, plain: Buffer): void {
         : plain;
 }
 
-/** Our own script and forms alone, no markup from a script, and no style but the one under this response's nonce. */
+/** Allows our own script and forms, no markup from a script, and no style except under the nonce of this response. */
 function policyOf(nonce: string): string {
   const allowed = [`style-src 'nonce-${nonce}'`, 'img-src data:', "connect-src 'self'"];
   return pagePolicy(allowed, "'none'", "'self'");

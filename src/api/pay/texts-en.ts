@@ -1,4 +1,4 @@
-// What the pages of checkouts say, in English. Every other language says the same, as far as it is sure of its words.
+// The texts of the checkout pages in English. Other languages say the same, where their words are certain.
 
 export const ENGLISH = {
   language: 'English',
@@ -130,5 +130,5 @@ export const ENGLISH = {
 } as const;
 
 export type TextKey = keyof typeof ENGLISH;
-/** The texts of one language. What it has no words for is said in English. */
+/** The texts of one language. English replaces missing texts. */
 export type Texts = Readonly<Partial<Record<TextKey, string>>>;

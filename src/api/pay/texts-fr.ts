@@ -1,4 +1,4 @@
-// What the pages of checkouts say, in French.
+// The texts of the checkout pages in French.
 import type { Texts } from './texts-en.ts';
 
 export const FRENCH: Texts = {

@@ -1,4 +1,4 @@
-// What the pages of checkouts say, in Luganda: only where we are sure of the words. What is missing is said in English.
+// The texts of the checkout pages in Luganda, only where the words are certain. English replaces missing texts.
 import type { Texts } from './texts-en.ts';
 
 export const LUGANDA: Texts = {

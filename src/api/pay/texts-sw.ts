@@ -1,4 +1,4 @@
-// What the pages of checkouts say, in Swahili.
+// The texts of the checkout pages in Swahili.
 import type { Texts } from './texts-en.ts';
 
 export const SWAHILI: Texts = {

@@ -1,4 +1,4 @@
-// The languages of the pages of checkouts, and which of them a payer reads.
+// The languages of the checkout pages, and the choice between them.
 import { ENGLISH, type TextKey, type Texts } from './texts-en.ts';
 import { FRENCH } from './texts-fr.ts';
 import { LUGANDA } from './texts-lg.ts';
@@ -16,10 +16,12 @@ export function say(language: Language, key: TextKey, values: Values = {}): stri
   return fill(TEXTS[language][key] ?? ENGLISH[key], (name) => valueOf(values, name));
 }
 
-/** What a payer compares or types digit by digit. */
+/** Values that a payer compares or types digit by digit. */
 const FIGURES: ReadonlySet<string> = new Set(['amount', 'phone', 'ussd', 'example']);
 
-/** The text as markup, in which no line breaks within a figure and a name does not turn the direction of what stands around it. `escape` makes plain text harmless. */
+/**
+ * The text as markup: no line breaks in a figure; names keep the direction of the text. `escape` makes text harmless.
+ */
 export function sayAsMarkup(
   { language, values }: { readonly language: Language; readonly values: Values },
   key: TextKey,
@@ -42,12 +44,12 @@ function valueOf(values: Values, name: string): string {
   return value;
 }
 
-/** Whether the text is said in English for want of the language's own words. */
+/** Whether the text appears in English because the language lacks it. */
 export function isMissing(language: Language, key: TextKey): boolean {
   return TEXTS[language][key] === undefined;
 }
 
-/** The language by its tag, or that of its region (`fr-CI`); null: none of ours. */
+/** The language of the tag, which may name a region (`fr-CI`); null if there are no texts in it. */
 export function languageOf(tag: unknown): Language | null {
   const primary = typeof tag === 'string' ? tag.toLowerCase().split('-')[0] : undefined;
   return LANGUAGES.find((language) => language === primary) ?? null;

@@ -1,4 +1,4 @@
-// A visit to a checkout: what its address names, in which language, and the words that its pages are made of.
+// A visit to a checkout: the checkout in its address, the language, and the values of its texts.
 import type { PaymentDeps } from '../route.ts';
 import type { ApiContext } from '../context.ts';
 import type { CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
@@ -11,13 +11,13 @@ export type PayDeps = Pick<
   PaymentDeps,
   'db' | 'environment' | 'publicUrl' | 'payments' | 'isAcceptingWork' | 'offer'
 > & {
-  /** The attempts at checkouts in a quarter of an hour; 0: any number. */
+  /** The most attempts at checkouts from an address in a quarter of an hour; 0: no limit. */
   readonly checkoutAttemptsPerAddress: number;
 };
 
 export type Spoken = Pick<Page, 'language' | 'chosenLanguage' | 'isTest'>;
 
-/** The language that the address or the form names, or the first of the browser's that we have. */
+/** The language in the address or the form, or else the first language of the browser that has texts. */
 export function spokenTo(ctx: ApiContext, { environment }: Pick<PayDeps, 'environment'>, named: unknown): Spoken {
   const chosenLanguage = languageOf(named);
   return { chosenLanguage, language: chosenLanguage ?? preferredLanguage(ctx), isTest: environment === 'test' };
@@ -28,7 +28,7 @@ function preferredLanguage(ctx: ApiContext): Language {
   return languageOf(ctx.acceptsLanguages([...LANGUAGES])) ?? 'en';
 }
 
-/** What every text about this checkout may name. Of what the merchant wrote, that is their name alone: a text is the service's own words. */
+/** The values for every text about this checkout. Of the merchant's own words only the name is among them. */
 export function valuesOf(
   { checkout, merchantName }: CheckoutForPayer,
   { language }: Spoken,

@@ -15,7 +15,7 @@ const MARKS: Readonly<Record<Language, { readonly group: string; readonly decima
 const SHOWN_DIGITS = 3;
 const ANY_EXAMPLE = '256772123456';
 
-/** Every digit of it: nothing is rounded. */
+/** Every digit of the amount: nothing is rounded. */
 export function amountIn(language: Language, money: Money): string {
   const { group, decimal } = MARKS[language];
   const [whole = '', cents] = toDecimalString(money).split('.');
@@ -23,7 +23,7 @@ export function amountIn(language: Language, money: Money): string {
   return `${money.currency}\u00a0${cents === undefined ? grouped : `${grouped}${decimal}${cents}`}`;
 }
 
-/** With the zone, in which it is shown. */
+/** With the time zone in which it is shown. */
 export function timeIn(language: Language, at: Date, timeZone: string): string {
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'medium', timeZone }).format(at);
   const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(at);
@@ -31,7 +31,7 @@ export function timeIn(language: Language, at: Date, timeZone: string): string {
   return `${date} (${offset.replace('GMT', 'UTC')})`;
 }
 
-/** The zone of the country where the currency is paid; UTC where that is several. */
+/** The time zone of the country where the currency is paid; UTC if there are several. */
 export function timeZoneOf(currency: Currency, coverage: Coverage): string {
   const [only, another] = countriesOf(currency, coverage);
   return (another === undefined ? COUNTRIES[only ?? '']?.timeZone : undefined) ?? 'UTC';
@@ -50,7 +50,7 @@ export function exampleOf(country: string): string {
   return COUNTRIES[country]?.example ?? ANY_EXAMPLE;
 }
 
-/** Enough for its owner to know it, and too little for anybody else. */
+/** Shows enough digits for the owner of the number to recognise it, and too few for anybody else. */
 export function maskedPhone(phone: string): string {
   return `••• ${phone.slice(-SHOWN_DIGITS)}`;
 }

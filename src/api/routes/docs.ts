@@ -7,7 +7,7 @@ import type { Route } from '../route.ts';
 export function docsRoutes(routes: readonly Route[], publicUrl: string): Route[] {
   let document = '';
   const own = [documentRoute(() => document)];
-  // Generated once, after its own route, as it describes that too.
+  // Generated once, after its own route, because it describes that route too.
   document = JSON.stringify(openApiDocument([...routes, ...own], publicUrl));
   return own;
 }

@@ -1,4 +1,4 @@
-// Whether the process is up, and whether it can take work.
+// Whether the process is up, and whether it can accept work.
 import { z } from 'zod';
 import { errorResponses, responseWith } from '../operation.ts';
 import type { Database } from '../../db/platform/database.ts';

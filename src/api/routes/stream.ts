@@ -30,7 +30,7 @@ export const streamRoutes: readonly UnboundRoute<StreamDeps>[] = [
     handle: ({ session, lastEventId, query }, deps) =>
       Promise.resolve({
         stream: deps.streams.open(session, lastEventId === '' ? (query.after ?? '') : lastEventId),
-        // A proxy that gathers a response before it passes it on would hold the updates back.
+        // A proxy that buffers responses would hold the updates back.
         headers: { 'X-Accel-Buffering': 'no', 'Cache-Control': 'no-store, no-transform' },
       }),
   }),

@@ -1,4 +1,4 @@
-// An example of every error, for the document: what a caller reads when it happens.
+// An example of every error for the document: the text that a caller reads.
 import { DomainError, errorBody, errorCategory, type ErrorCode } from '../../domain/errors.ts';
 
 const EXAMPLE_ID = 'req_01j9z3k5m7n9p1q3r5s7t9v1w3';

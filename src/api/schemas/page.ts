@@ -1,4 +1,4 @@
-// The pages of every list on the wire: the query that asks for one, and the body that holds one.
+// The pages of every list on the wire: the query for a page, and its body.
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { definedFields, type CodesByParameter } from '../validation.ts';
@@ -56,7 +56,7 @@ export function pageSchema(item: z.ZodType, id: string) {
     .meta({ id });
 }
 
-/** What a route says of its list: the query that asks for a page, and the page. */
+/** The list part of a route: the query for a page, and the page. */
 export function onePage<Query extends z.ZodObject>(query: Query, schema: z.ZodType) {
   return { query, response: { status: 200, description: 'One page.', schema } } as const;
 }
@@ -78,7 +78,7 @@ export const timeFilters = {
   created_to: instant('created_to').optional().meta({ description: 'Exclusive. RFC 3339.' }),
 };
 
-/** A filter by an id. An unknown id, and that of another merchant, matches nothing. */
+/** A filter by an id. An unknown id, like an id of another merchant, matches nothing. */
 export function idFilter<Prefix extends Parameters<typeof isId>[0]>(name: string, prefix: Prefix) {
   return z
     .string()
@@ -87,7 +87,7 @@ export function idFilter<Prefix extends Parameters<typeof isId>[0]>(name: string
     .meta(idForm(prefix));
 }
 
-/** A filter by the object that something is about, of one of several nouns. */
+/** A filter by the object of an entry, which may be of several nouns. */
 export function objectFilter<Id extends string>(prefixes: readonly string[], isKey: (text: string) => text is Id) {
   const pattern = `^(${prefixes.join('|')})_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
   return z
@@ -103,7 +103,7 @@ type RangeQuery<Key extends string> = {
   readonly created_to?: Date | undefined;
 };
 
-/** The part of a list that a query asks for, by time and cursor. */
+/** The part of a list that a query requests, by time and cursor. */
 export function rangeOf<Key extends string>(query: RangeQuery<Key>) {
   return definedFields({ createdFrom: query.created_from, createdTo: query.created_to, before: query.cursor });
 }

@@ -4,20 +4,20 @@ import { MAX_AMOUNT_MINOR } from '../../domain/money.ts';
 import { invalidPhone, parsePhone, PHONE_FORM } from '../../domain/payments/phone.ts';
 import { hasAtMost, isVisibleLine, refusedCharacterClass } from '../../domain/visible-text.ts';
 
-// As the document has it: in characters of the Basic Multilingual Plane. Those of the others that nobody sees are refused too.
+// As in the document: characters of the Basic Multilingual Plane. Invisible characters of other planes are refused too.
 const VISIBLE_LINE = `^[^${refusedCharacterClass()}]*$`;
 
-/** An object with these fields and no other, under a name of its own in the document. */
+/** An object with exactly these fields, under its own name in the document. */
 export function objectSchema<Fields extends z.ZodRawShape>(id: string, fields: Fields) {
   return z.strictObject(fields).meta({ id });
 }
 
-/** The error of a value of another type; of a missing one it says nothing. */
+/** The error for a value of another type; no error for a missing value. */
 export function unlessMissing(message: string) {
   return ({ input }: { readonly input?: unknown }) => (input === undefined ? undefined : message);
 }
 
-/** A list that names each of its entries once, and at least one. `entry`: what one is called; the list is of several of them. */
+/** A list that names each of its entries once, and at least one. `entry`: the noun of one entry. */
 export function choiceOf<Item extends z.ZodType>(name: string, item: Item, entry: string) {
   return z
     .array(item, { error: unlessMissing(`${name} must be a list of ${entry}s.`) })
@@ -32,7 +32,7 @@ export function secondsUpTo(name: string, maxMs: number) {
   return z.int({ error }).min(0, { error }).max(max, { error }).default(0);
 }
 
-/** Text on one line that shows all it holds: no invisible or bidirectional characters, and not only spaces. */
+/** Text on one line that shows all its characters: none is invisible or bidirectional, and not all are spaces. */
 export function printable(name: string, max: number) {
   return z
     .string({ error: unlessMissing(`${name} must be text.`) })
@@ -43,7 +43,7 @@ export function printable(name: string, max: number) {
 }
 
 const TIME_EXAMPLE = '2026-01-31T12:00:00.000Z';
-// With the length of each month, which a pattern alone has to say.
+// With the length of each month, because the document has only this pattern.
 const INSTANT = z.regexes.datetime({ offset: true }).source;
 
 export const amount = z.int({ error: amountMessage }).min(1, { error: amountMessage }).meta({
@@ -55,7 +55,7 @@ export const amount = z.int({ error: amountMessage }).min(1, { error: amountMess
 function amountMessage(issue: { readonly input?: unknown; readonly code?: string }): string | undefined {
   if (issue.input === undefined) return undefined;
   if (issue.code === 'too_small') return 'amount must be 1 or more.';
-  // The largest integer is the largest one that a JSON number carries without loss.
+  // The largest integer that a JSON number carries without loss.
   if (issue.code === 'too_big') return `amount must be ${MAX_AMOUNT_MINOR} or less.`;
   return 'amount must be a whole number in the smallest unit of the currency.';
 }
@@ -95,7 +95,7 @@ function instantMessage(name: string, input: unknown): string {
   return isPlusLost ? `${form}. In an address, write the + before its offset as %2B.` : `${form}.`;
 }
 
-/** RFC 3339 allows the letters in lower case, too. */
+/** RFC 3339 allows lower-case letters too. */
 function isInstant(text: string): boolean {
   return DATE_TIME.safeParse(text.toUpperCase()).success;
 }
@@ -103,8 +103,8 @@ function isInstant(text: string): boolean {
 type InDocument = { jsonSchema: z.core.JSONSchema.BaseSchema };
 
 /**
- * How the document says which texts a request may hold. Generated clients make a value of a type of their own of what has a format:
- * a pattern beside it does not fit that value, and some of them write it into a query in another form.
+ * Documents the texts of a request by a pattern alone. Generated clients give a value with a format its own type: a
+ * pattern beside the format does not fit that type, and some clients write such a value into a query in another form.
  */
 export function patternAlone(pattern: string): (context: InDocument) => void {
   return ({ jsonSchema }) => {
@@ -113,12 +113,12 @@ export function patternAlone(pattern: string): (context: InDocument) => void {
   };
 }
 
-/** The same by its format alone: for texts of responses, and for what no pattern tells from others. */
+/** As `patternAlone`, by the format: for texts in responses, and for texts that no pattern describes. */
 export function formatAlone({ jsonSchema }: InDocument): void {
   delete jsonSchema.pattern;
 }
 
-/** An instant as RFC 3339 with a zone. Finer than milliseconds is rounded up, so that bounds include nothing earlier. */
+/** An instant as RFC 3339 with a zone. Rounded up to milliseconds, so that bounds include nothing earlier. */
 export function instant(name: string) {
   return z
     .string({ error: ({ input }) => (input === undefined ? undefined : instantMessage(name, input)) })
@@ -133,11 +133,11 @@ export const time = z.iso.datetime().meta({
   override: formatAlone,
 });
 
-/** Shows that a request with a session comes from our own pages: another site's cannot set it. */
+/** Proves that a request in a session comes from our own pages: another site cannot set the header. */
 export function consoleHeader(isRequired: boolean) {
   const description =
     '`1`, required with the `Origin` of this service for every request in a session that changes something.';
-  // With a key it says nothing, whatever it is.
+  // With a key the header has no meaning, whatever its value.
   const marker = isRequired ? z.enum(['1']) : z.string().optional();
   return z.object({ 'Malipo-Console': marker.meta({ description, example: '1' }) });
 }

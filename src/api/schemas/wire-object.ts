@@ -1,9 +1,9 @@
-// Makes the JSON of an object by its schema: each field from the property of the same name, in the order of the schema.
+// Makes the JSON of an object by its schema: each field from the property of the same name, in the schema's order.
 import type { z } from 'zod';
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
 
-/** Times are dates, and amounts are large integers, until they are sent. */
+/** Times are dates and amounts are bigints until they are sent. */
 type Value<Field> = Field extends string
   ? Field | Date
   : Field extends number
@@ -16,7 +16,7 @@ type Value<Field> = Field extends string
 
 type Source<Fields> = { readonly [Name in keyof Fields as CamelCase<Name>]: Value<Fields[Name]> };
 
-/** `created_at` is made from `createdAt`. Nothing but the fields of the schema is sent, whatever else the source has. */
+/** `created_at` is made from `createdAt`. Only the fields of the schema are sent, whatever else the source has. */
 export function wireObject<Schema extends z.ZodObject>(
   schema: Schema,
   source: Source<z.input<Schema>>,

@@ -19,9 +19,9 @@ export type ApiKey = Pick<
 > & {
   readonly merchantId: MerchantId;
   readonly merchantCurrency: Currency;
-  /** Who counts as the maker of what the key creates; null when its creator is no longer owner, admin or maker. */
+  /** The maker of what the key creates; null if its creator is no longer owner, admin or maker. */
   readonly maker: UserId | null;
-  /** Changes with every write to the row, whoever writes it. */
+  /** Changes with every write to the row, by any writer. */
   readonly rowVersion: string;
 };
 
@@ -47,8 +47,8 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
 }
 
 /**
- * An expression for the version of a row of the table called `table`: the transaction that wrote it, and where it is. Two versions
- * with the same text are one and the same row as it was.
+ * An expression for the version of a row of table `table`: the transaction that wrote it, and its position. Equal text
+ * means an unchanged row.
  */
 export function rowVersionOf(table: string): string {
   return `${table}.xmin::text || ' ' || ${table}.ctid::text`;
@@ -72,7 +72,7 @@ type KeyAndCreator = Omit<ApiKey, 'maker'> &
     readonly memberAttestation: string | null;
   };
 
-/** Null, too, for a key whose row no process of ours wrote. Without such a row of its creator the key has no maker. */
+/** Null also for an unattested key. If the creator's row is unattested, the key has no maker. */
 export async function findApiKeyByHash(db: Queryable, sha256: Buffer): Promise<ApiKey | null> {
   const row = await findOne<KeyAndCreator>(db, FIND, [sha256]);
   if (row === null || !attestedApiKeys.isAttested(db, row)) return null;
@@ -88,14 +88,14 @@ function makerOf(db: Queryable, row: KeyAndCreator): UserId | null {
   return attestedMembers.isAttested(db, { ...row, attestation }) ? userId : null;
 }
 
-// Of requests that come at once one records it, and no other waits for that one.
+// Of concurrent requests one records the use, and no other waits for it.
 const TOUCH = statement('api_key_touch')`
   UPDATE api_key_uses SET last_used_at = $2
   WHERE api_key_id = (
     SELECT api_key_id FROM api_key_uses WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $3)
     FOR NO KEY UPDATE SKIP LOCKED)`;
 
-/** Records a use, unless one is recorded that is not before `notSince`. */
+/** Records a use, unless a use at or after `notSince` is recorded. */
 export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date, notSince: Date): Promise<void> {
   await db.run(TOUCH, [id, at, notSince]);
 }
@@ -107,7 +107,7 @@ const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${p
 
 const LIST = statement('api_key_list')`${SELECT_LISTED} AND k.id < coalesce($2, 'key_~') ORDER BY k.id DESC LIMIT $3`;
 
-/** Including revoked and expired keys. */
+/** Includes revoked and expired keys. */
 export const listApiKeys = newestPages<ListedApiKey>(LIST);
 
 const FIND_ONE = statement('api_key_find_one')`${SELECT_LISTED} AND k.id = $2`;
@@ -121,7 +121,7 @@ export async function getApiKey(db: Queryable, merchantId: MerchantId, id: ApiKe
 
 const FIND_LOCKED = statement('api_key_find_locked')`${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`;
 
-/** The key, locked: nobody else rolls or revokes it. Throws `permission_denied` for a row that is not ours. */
+/** The key, locked against rolls and revocations. Throws `permission_denied` for an unattested row. */
 export async function findApiKeyLocked(tx: Tx, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
   const key = await findOne<ListedApiKey>(tx, FIND_LOCKED, [merchantId, id]);
   if (key !== null && (await attestedApiKeys.find(tx, [id])) === null) {
@@ -141,12 +141,12 @@ export async function countActiveApiKeys(db: Queryable, merchantId: MerchantId, 
 const END = statement('api_key_end')`
   UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1`;
 
-/** When the key was created; null when there is no such key, or no process of ours wrote its row. */
+/** When the key was created; null if there is no such key, or its row is unattested. */
 export async function findApiKeyCreation(db: Queryable, id: ApiKeyId): Promise<Date | null> {
   return ((await attestedApiKeys.find(db, [id]))?.createdAt as Date | undefined) ?? null;
 }
 
-/** Sets when the key ends and which key replaces it, if any. Throws `permission_denied` for a key whose row no process of ours wrote. */
+/** Sets when the key ends and which key replaces it, if any. Throws `permission_denied` for an unattested key. */
 export async function endApiKey(
   tx: Tx,
   id: ApiKeyId,

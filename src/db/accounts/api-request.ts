@@ -14,7 +14,7 @@ const INSERT = statement('api_request_insert')`
     "durationMs" integer, "address" inet, "idempotencyKey" text, "isRepeat" boolean, "objectId" text, "createdAt" timestamptz)
   ON CONFLICT (id) DO NOTHING`;
 
-/** Inserts all of them, or none. */
+/** Inserts all of them or none. */
 export async function insertApiRequests(db: Queryable, requests: readonly ApiRequest[]): Promise<void> {
   await db.run(INSERT, [JSON.stringify(requests)]);
 }

@@ -1,4 +1,4 @@
-// The change of a member's roles, or their removal, with what it ends: sessions, and proposals that are outdated by it.
+// Changes a member's roles or removes the member, and ends what that makes invalid: sessions and outdated proposals.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 import type { Role } from '../../domain/accounts/member.ts';
 import type { Tx } from '../platform/database.ts';
@@ -7,9 +7,9 @@ import { replaceProposals, type Replacement } from './proposal.ts';
 import { deleteMemberSessions } from './session.ts';
 
 /**
- * Gives the member these roles from their next request on. With null they are removed from the merchant, and their
- * sessions there end. Pending proposals to change the member's roles are outdated then, and those to remove them too if
- * they are removed: they are marked as replaced, each with an entry in the audit log.
+ * Gives the member these roles from their next request on. Null removes the member and ends their sessions at the
+ * merchant. Pending proposals to change the member's roles become outdated, as do those to remove a removed member:
+ * they are marked as replaced, each with an entry in the audit log.
  */
 export async function applyRoles(
   tx: Tx,

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
-// One statement under the row's own lock, so that simultaneous attempts cannot exceed the limit together.
+// One statement under the row's own lock, so that concurrent attempts cannot exceed the limit together.
 const COUNT = statement('attempt_counter_count')`
   INSERT INTO attempt_counters AS c (subject, failures, window_ends_at) VALUES ($1, 1, $4)
   ON CONFLICT (subject) DO UPDATE SET
@@ -13,7 +13,7 @@ const COUNT = statement('attempt_counter_count')`
   WHERE c.window_ends_at <= $3 OR c.failures < $2
   RETURNING 1`;
 
-/** Counts one attempt. False when the current window already has `maxFailures` attempts; then nothing changes. */
+/** Counts one attempt. False if the current window already has `maxFailures` attempts; then nothing changes. */
 export async function addAttempt(tx: Tx, { subject, maxFailures, windowMs }: AttemptLimit, at: Date): Promise<boolean> {
   const rows = await tx.run(COUNT, [subject, maxFailures, at, new Date(at.getTime() + windowMs)]);
   return rows.length === 1;
@@ -26,7 +26,7 @@ export async function findWindowEnd(db: Queryable, subject: string): Promise<Dat
   return (await findOne<{ windowEndsAt: Date }>(db, FIND_WINDOW_END, [subject]))?.windowEndsAt ?? null;
 }
 
-/** Counts one attempt. Throws `rate_limited` with the message, and with the time to wait, when the limit is reached. */
+/** Counts one attempt. At the limit, throws `rate_limited` with the message and the time to wait. */
 export async function requireAttempt(tx: Tx, limit: AttemptLimit, message: string, at: Date): Promise<void> {
   if (await addAttempt(tx, limit, at)) return;
   const waitMs = ((await findWindowEnd(tx, limit.subject)) ?? at).getTime() - at.getTime();
@@ -39,7 +39,7 @@ const UNCOUNT = statement('attempt_counter_uncount')`
     SELECT subject FROM attempt_counters WHERE subject = ANY ($1) AND failures > 0 AND window_ends_at > $2
     ORDER BY subject FOR UPDATE)`;
 
-/** Takes one attempt of each subject back: it was counted before it was checked, and it succeeded. */
+/** Undoes the count of one attempt of each subject: the attempt was counted before its check, and it succeeded. */
 export async function uncountAttempts(tx: Tx, subjects: readonly string[], at: Date): Promise<void> {
   await tx.run(UNCOUNT, [subjects, at]);
 }

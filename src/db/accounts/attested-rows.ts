@@ -1,22 +1,22 @@
-// The rows that say who may do what. Each carries an attestation by the process that wrote it, and counts for nothing without.
+// The rows that say who may do what. Each carries an attestation of its writer, and counts for nothing without one.
 import { permissionDenied } from '../../domain/accounts/member.ts';
 import type { AttestedValue } from '../../security/row-attestation.ts';
 import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
 type Source = {
-  /** The columns that name a row, as properties of what is read. */
+  /** The columns of the primary key, as properties of the read row. */
   readonly key: readonly string[];
-  /** What is attested beside the key, in this order for ever: another order is another attestation. */
+  /** The attested properties besides the key, in this order for ever: another order gives another attestation. */
   readonly attested: readonly string[];
-  /** The expressions of properties that are no columns, for a table that the statement calls `t`. */
+  /** The expressions of properties that are no columns, for a table with the alias `t`. */
   readonly computed?: Readonly<Record<string, string>>;
-  /** What the computed properties read beside the row: it is locked with it. */
+  /** The rows that computed properties read: they are locked together with the row. */
   readonly locked?: string;
 };
 
 const PASSKEYS = 'ARRAY(SELECT p.id FROM passkeys p WHERE p.user_id = t.id ORDER BY p.id)';
 
-// A column that is not here can be changed by hand: nothing that lets anybody in or gives a right may depend on it alone.
+// Somebody can change a column outside this list by hand: no access and no right may depend on it alone.
 const SOURCES = {
   // The sealed secret itself is authenticated for its row by the key that seals it.
   users: {
@@ -54,7 +54,7 @@ const SOURCES = {
     },
   },
   recoveries: { key: ['id'], attested: ['userId', 'proposalId', 'tokenSha256', 'createdAt', 'expiresAt'] },
-  // The sealed secret is authenticated for the proposal here, too: what was sealed before a reset cannot be opened.
+  // The sealed secret is authenticated for the proposal too: a secret sealed before a reset cannot be opened.
   staff_members: {
     key: ['id'],
     attested: [
@@ -77,7 +77,7 @@ const SOURCES = {
       ...['proposedBy', 'createdAt', 'expiresAt', 'decidedBy', 'decidedAt', 'approvalSha256', 'endedAt'],
     ],
   },
-  // Entries before it are not verified again before money leaves.
+  // Older entries are not verified again before money leaves.
   ledger_checkpoints: { key: ['accountId'], attested: ['entry', 'balanceMinor', 'unattestedMinor'] },
 } as const satisfies Record<string, Source>;
 
@@ -87,12 +87,12 @@ export const ATTESTED_TABLES = Object.keys(SOURCES) as AttestedTable[];
 type PropertyOf<Table extends AttestedTable> =
   (typeof SOURCES)[Table]['key'][number] | (typeof SOURCES)[Table]['attested'][number];
 
-/** All that is attested of a row, and its attestation; null: a join found no row. */
+/** All attested properties of a row, and its attestation; null if a join found no row. */
 export type AttestedRow<Table extends AttestedTable> = Readonly<Record<PropertyOf<Table>, AttestedValue>> & {
   readonly attestation: string | null;
 };
 
-/** Every column that an attestation needs, for a statement that calls the table `t`. */
+/** Every column that an attestation needs, for a statement with the table alias `t`. */
 export function attestedColumns(table: AttestedTable): string {
   return [...propertiesOf(table), 'attestation'].map((property) => expressionOf(table, property)).join(', ');
 }
@@ -164,23 +164,23 @@ export function attestedTable<Table extends AttestedTable>(table: Table) {
   type TableRow = AttestedRow<Table>;
   return {
     columns: attestedColumns(table),
-    /** Whether a process of ours wrote the row as it is. One that no process wrote is reported. */
+    /** Whether the row is attested in its present form. An unattested row is reported. */
     isAttested: (db: Queryable, row: TableRow) => isAttested(db, table, row),
-    /** Throws `permission_denied` unless a process of ours wrote the rows as they are. */
+    /** Throws `permission_denied` unless all rows are attested in their present form. */
     require: (db: Queryable, rows: readonly TableRow[]) => {
       for (const row of rows) requireAttested(db, table, row);
     },
-    /** The attested rows; others are reported. For what people are shown, never for a decision that depends on others. */
+    /** The attested rows; others are reported. For display, never for a decision that depends on the other rows. */
     only: <Row extends TableRow>(db: Queryable, rows: readonly Row[]) =>
       rows.filter((row) => isAttested(db, table, row)),
-    /** The row with all that is attested of it; null when there is none, or no process of ours wrote it. */
+    /** The row with all its attested properties; null if there is none, or it is unattested. */
     find: async (db: Queryable, key: readonly string[]): Promise<TableRow | null> => {
       const row = await findOne<TableRow>(db, STATEMENTS[table].find, key);
       return row !== null && isAttested(db, table, row) ? row : null;
     },
     /**
-     * The attestation of the row with these values, which follows the one that it has, for a statement that writes several rows.
-     * Whether it was attested before is for the caller to verify.
+     * The attestation of the row with these values, for a statement that writes several rows.
+     * The caller verifies the row's earlier attestation.
      */
     next: ({ attestor }: Queryable, row: TableRow) => attestor.attest(table, valuesOf(table, row), row.attestation),
     attest: (tx: Tx, key: readonly string[]) => attestRow(tx, table, key),
@@ -197,9 +197,9 @@ export async function attestRow(tx: Tx, table: AttestedTable, key: readonly stri
 }
 
 /**
- * Runs `change`, which changes this row, and attests what it has become. What the row was is verified first, under its lock,
- * so that what somebody wrote by hand is never attested with it: throws `permission_denied` then. Where there is no such row
- * yet, `change` may insert it.
+ * Runs `change`, which changes this row, and attests the result. The row is first verified under its lock, so that a
+ * row written by hand is never attested: then it throws `permission_denied`. If the row does not exist, `change` may
+ * insert it.
  */
 export async function changeAttestedRow<Result>(
   tx: Tx,
@@ -216,12 +216,12 @@ export async function changeAttestedRow<Result>(
 
 async function lockRow(tx: Tx, table: AttestedTable, key: readonly string[]): Promise<StoredRow | null> {
   const { locks, find } = STATEMENTS[table];
-  // Statements of their own: a single one would read what another table says of the row as it was before it waited for the lock.
+  // Separate statements: a single statement would read the joined tables as of the time before it waited for the lock.
   for (const lock of locks) await tx.run(lock, key);
   return findOne<StoredRow>(tx, find, key);
 }
 
-/** The keys of the rows that come after `after` in the order of their keys, at most `limit`. Null: the first ones. */
+/** The keys of the rows after `after` in key order, at most `limit`. Null: from the first. */
 export async function listAttestedKeys(
   db: Queryable,
   table: AttestedTable,
@@ -245,7 +245,7 @@ export async function verifyRow(
   return attestationStateOf(db, table, await findOne<StoredRow>(db, STATEMENTS[table].find, key));
 }
 
-/** Attests the row with the ring's first key if it was attested before; returns what it was. Nobody changes it in between. */
+/** Attests the row with the ring's first key if it was attested; returns its earlier state. The row is locked. */
 export async function renewAttestation(
   tx: Tx,
   table: AttestedTable,

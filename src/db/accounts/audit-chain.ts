@@ -5,19 +5,19 @@ import { findOne, statement, type Queryable, type Tx } from '../platform/databas
 
 export type AuditChain = {
   readonly chain: AuditChainName;
-  /** How many entries it has. */
+  /** The number of entries. */
   readonly position: bigint;
   readonly hash: Buffer;
 };
 
 export type AuditLink = AuditChain & { readonly entryId: bigint };
 
-// Two processes that link at once would give one place to two entries. No account but the application's can lock this row; every
-// one could hold an advisory lock, and linking would stand still.
+// Two processes that link at once would give one place to two entries. Only the application's account can lock this
+// row; any account could hold an advisory lock and so stop the linking.
 const LOCK = statement('audit_chain_lock')`
   SELECT chain FROM audit_chains WHERE chain = 'service' FOR UPDATE SKIP LOCKED`;
 
-/** Whether this transaction, and no other, links or signs entries now. */
+/** Whether this transaction alone may now link or sign entries. */
 export async function lockAuditChains(tx: Tx): Promise<boolean> {
   return (await findOne(tx, LOCK, [])) !== null;
 }
@@ -43,13 +43,12 @@ const INSERT_LINKS = statement('audit_link_insert')`
   INSERT INTO audit_links (chain, position, entry_id, hash)
   SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bytea[])`;
 
-/** Records the links, which are each the next of their chain. The database moves the ends of the chains with them. */
+/** Records the links, each the next of its chain. The database moves the ends of the chains with them. */
 export async function insertAuditLinks(tx: Tx, links: readonly AuditLink[]): Promise<void> {
   await tx.run(INSERT_LINKS, columnsOf(links, 'chain', 'position', 'entryId', 'hash'));
 }
 
-// A head of a later time than ours, by another clock or by somebody's hand, keeps no chain unsigned, and neither does one of
-// another key.
+// A head of a later time, by another clock or by somebody's hand, or by another key, must not keep a chain unsigned.
 const LIST_TO_SIGN = statement('audit_chain_list_to_sign')`
   SELECT c.chain, c.position, c.hash FROM audit_chains c
   LEFT JOIN LATERAL (
@@ -65,7 +64,7 @@ export type ListChainsToSign = {
   readonly limit: number;
 };
 
-/** Chains with entries since their last head, unless the last one of these keys is from between the two times. */
+/** Chains with entries after their last head, unless one of these keys signed a head between the two times. */
 export async function listChainsToSign(db: Queryable, options: ListChainsToSign): Promise<AuditChain[]> {
   const { signedAfter, signedBefore, publicKeys, limit } = options;
   return db.run<AuditChain>(LIST_TO_SIGN, [signedAfter, signedBefore, limit, publicKeys]);
@@ -79,7 +78,7 @@ const LIST_LAST_HEADS = statement('audit_head_list_last')`
     WHERE h.chain = c.chain ORDER BY h.position DESC LIMIT 1) h
   WHERE c.chain > $1 ORDER BY c.chain LIMIT $2`;
 
-/** The last head of each chain that has one, whoever wrote it: in the order of the chains' names, those after `after`. */
+/** The last head of each chain, by any writer: in the order of the chains' names, those after `after`. */
 export async function listLastHeads(db: Queryable, after: string, limit: number): Promise<AuditHead[]> {
   return db.run<AuditHead>(LIST_LAST_HEADS, [after, limit]);
 }
@@ -90,13 +89,13 @@ export async function insertAuditHead(tx: Tx, head: AuditHead): Promise<void> {
   await insertHead(tx, head);
 }
 
-// A chain whose record somebody removed has no end, and is verified all the same.
+// A chain without its record has no end, and is verified nevertheless.
 const LIST_RECORDED = statement('audit_chain_list_recorded')`
   SELECT chain, coalesce(position, 0) AS position, coalesce(hash, '') AS hash
   FROM audit_chains FULL JOIN (SELECT chain FROM audit_links UNION SELECT chain FROM audit_heads) linked USING (chain)
   WHERE $1::text IS NULL OR chain = $1 ORDER BY chain`;
 
-/** The chain, or with null every chain, of which there is a record, a link or a head. Reads all links. */
+/** The chain, or with null every chain, that has a record, a link or a head. Reads all links. */
 export async function listRecordedChains(db: Queryable, chain: AuditChainName | null): Promise<AuditChain[]> {
   return db.run<AuditChain>(LIST_RECORDED, [chain]);
 }
@@ -104,7 +103,7 @@ export async function listRecordedChains(db: Queryable, chain: AuditChainName | 
 export type LinkedAuditEntry = {
   readonly position: bigint;
   readonly hash: Buffer;
-  /** Null: there is no such entry any more. */
+  /** Null: the entry no longer exists. */
   readonly entry: RecordedAuditEntry | null;
   readonly head: AuditHead | null;
 };
@@ -153,10 +152,10 @@ const COUNT_UNLINKED = statement('audit_entry_count_unlinked')`
   WHERE l.entry_id IS NULL AND ($1::text IS NULL OR coalesce(e.merchant_id, 'service') = $1)`;
 
 export type UnlinkedEntries = {
-  /** They neither have a link in the chain of their merchant nor wait for one. */
+  /** Entries that neither have a link in the chain of their merchant nor wait for one. */
   readonly lost: bigint;
   readonly waiting: bigint;
-  /** Of those that wait, how many do so since before the given time. */
+  /** How many of the waiting entries have waited since before the given time. */
   readonly overdue: bigint;
 };
 

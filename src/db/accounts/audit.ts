@@ -1,4 +1,4 @@
-// Rows of the audit log: who did what and was refused what, and from where. They are never changed and never removed.
+// Rows of the audit log: who did or was refused what, and from which address. They are never changed or removed.
 import type { ListedAuditEntry } from '../../domain/accounts/audit.ts';
 import type { StaffMember } from '../../domain/accounts/staff.ts';
 import { isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
@@ -10,7 +10,7 @@ import { conditionsOf, readPage, type ListRange, type Page } from '../platform/p
 import { keyColumn } from './names.ts';
 
 export type AuditEntry = Act & {
-  /** Null: the entry concerns no merchant in particular. */
+  /** Null: the entry concerns no particular merchant. */
   readonly merchantId: MerchantId | null;
   readonly userId?: UserId | null;
   readonly apiKeyId?: ApiKeyId | null;
@@ -20,7 +20,7 @@ export type AuditEntry = Act & {
   readonly requestId?: string | null;
 };
 
-/** What was done or refused. The fields that are left out are stored as null. */
+/** An act or a refusal. Omitted fields are stored as null. */
 export type Act = {
   /** Noun and past verb: `payout.released`. */
   readonly action: string;
@@ -50,12 +50,12 @@ export async function recordAct(tx: Tx, by: ActedBy, act: Act): Promise<void> {
   await insertAuditEntry(tx, { ...act, ...actorOf(by), outcome: 'done' });
 }
 
-/** Records what the service did by itself for a merchant. */
+/** Records an act of the service for a merchant. */
 export async function recordServiceAct(tx: Tx, merchantId: MerchantId, act: Act): Promise<void> {
   await insertAuditEntry(tx, { ...act, merchantId, outcome: 'done' });
 }
 
-/** Records what one of the service's staff did, for a merchant or, with null, for none in particular. */
+/** Records an act of one of the service's staff, for a merchant or, with null, for none. */
 export async function recordStaffAct(
   tx: Tx,
   merchantId: MerchantId | null,
@@ -65,7 +65,7 @@ export async function recordStaffAct(
   await insertAuditEntry(tx, { ...act, merchantId, staff, outcome: 'done' });
 }
 
-/** Records what a person or the service's staff decided. */
+/** Records a decision of a person or of the service's staff. */
 export function recordDecision(tx: Tx, decider: Decider, act: Act): Promise<void> {
   return isService(decider) ? recordStaffAct(tx, decider.serviceFor, decider.staff, act) : recordAct(tx, decider, act);
 }
@@ -103,7 +103,7 @@ export async function listAuditEntries(
     ['a.outcome = ?', outcome],
     ['a.created_at >= ?', createdFrom],
     ['a.created_at < ?', createdTo],
-    // Of any merchant: an entry's number says nothing but when it was.
+    // Of any merchant: the number of an entry reveals only its time.
     ['(a.created_at, a.id) < (SELECT b.created_at, b.id FROM audit_entries b WHERE b.id = ?)', before],
   ]);
   const text = `${SELECT} WHERE a.merchant_id = $1${conditions} ORDER BY a.created_at DESC, a.id DESC LIMIT $2`;

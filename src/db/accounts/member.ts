@@ -10,19 +10,19 @@ const attestedMembers = attestedTable('members');
 
 const LOCK = statement('member_lock')`SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE`;
 
-/** Until this transaction ends, no other one changes the merchant's members. Payments are not blocked. */
+/** Locks the merchant's members until this transaction ends. Payments are not blocked. */
 export async function lockMembers(tx: Tx, merchantId: MerchantId): Promise<void> {
   await tx.run(LOCK, [merchantId]);
 }
 
 export type Membership = Pick<Member, 'userId' | 'roles'> & {
-  /** Since when they may approve; null: they may not. */
+  /** Since when they have been approvers; null: they are not. */
   readonly approverSince: Date | null;
 };
 
 const SELECT_MEMBERSHIP = `SELECT ${attestedMembers.columns} FROM members t WHERE t.removed_at IS NULL`;
 
-/** Throws `permission_denied` for a row that no process of ours wrote. */
+/** Throws `permission_denied` for an unattested row. */
 async function readMemberships(db: Queryable, query: Statement, values: readonly unknown[]): Promise<Membership[]> {
   const rows = await db.run<Membership & AttestedRow<'members'>>(query, values);
   attestedMembers.require(db, rows);
@@ -31,7 +31,7 @@ async function readMemberships(db: Queryable, query: Statement, values: readonly
 
 const FIND_MEMBERSHIP = statement('membership_find')`${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2`;
 
-/** Null when the person is not, or no longer, a member. */
+/** Null if the person is not a member now. */
 export async function findMembership(
   db: Queryable,
   merchantId: MerchantId,
@@ -44,7 +44,7 @@ export async function findMembership(
 const LIST_MEMBERSHIPS = statement('membership_list_among')`
   ${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = ANY($2)`;
 
-/** Those of these people who are members now. */
+/** The memberships of those of these people who are members now. */
 export async function listMembershipsAmong(
   db: Queryable,
   merchantId: MerchantId,
@@ -55,7 +55,7 @@ export async function listMembershipsAmong(
 
 const LIST_ATTESTED = statement('membership_list')`${SELECT_MEMBERSHIP} AND t.merchant_id = $1`;
 
-/** The merchant's members now, without those whose row is by no process of ours: they have no rights. */
+/** The merchant's current members with attested rows. An unattested member has no rights. */
 export async function listAttestedMemberships(db: Queryable, merchantId: MerchantId): Promise<Membership[]> {
   return attestedMembers.only(db, await db.run<Membership & AttestedRow<'members'>>(LIST_ATTESTED, [merchantId]));
 }
@@ -63,20 +63,20 @@ export async function listAttestedMemberships(db: Queryable, merchantId: Merchan
 const LOCK_MEMBERSHIP = statement('membership_lock')`
   ${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2 FOR NO KEY UPDATE`;
 
-/** The person's roles now, none if not a member. Until the transaction ends nobody changes them or decides as them. */
+/** The person's current roles, none if not a member. Nobody changes them or decides as them in this transaction. */
 export async function findRolesLocked(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
   const [membership] = await readMemberships(tx, LOCK_MEMBERSHIP, [merchantId, userId]);
   return membership?.roles ?? [];
 }
 
-/** The roles that the person has now; none when they are not, or no longer, a member. */
+/** The person's current roles; none if they are not a member now. */
 export async function findRoles(db: Queryable, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
   return (await findMembership(db, merchantId, userId))?.roles ?? [];
 }
 
 const LIST_OF_USER = statement('membership_list_of_user')`${SELECT_MEMBERSHIP} AND t.user_id = $1`;
 
-/** The roles that the person has now at any of their merchants. */
+/** The person's current roles at all of their merchants. */
 export async function listRolesOf(db: Queryable, userId: UserId): Promise<readonly Role[]> {
   const memberships = await readMemberships(db, LIST_OF_USER, [userId]);
   return [...new Set(memberships.flatMap(({ roles }) => roles))];
@@ -88,7 +88,7 @@ const SELECT = `SELECT ${attestedMembers.columns}, u.name, u.email, ${HAS_SECOND
 
 type MemberRow = Member & AttestedRow<'members'>;
 
-// Whether somebody was removed is asked after the row is verified: otherwise whoever marks them so by hand hides them.
+// The removal is read after the row is verified: otherwise a mark made by hand would hide a member.
 function toMembers(rows: readonly MemberRow[]): Member[] {
   return rows
     .filter(({ removedAt }) => removedAt === null)
@@ -116,12 +116,12 @@ export async function findMember(db: Queryable, merchantId: MerchantId, userId: 
 
 const LIST = statement('member_list')`${SELECT} ORDER BY t.created_at, t.user_id`;
 
-/** Throws `permission_denied` when one of the rows is by no process of ours: decisions depend on who else is there. */
+/** Throws `permission_denied` if any row is unattested: decisions depend on the other members. */
 export async function listMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
   return readMembers(db, LIST, [merchantId]);
 }
 
-/** Without those whose row is by no process of ours, who have no rights. For what a person is shown, not for decisions. */
+/** Without members whose row is unattested, who have no rights. For display, not for decisions. */
 export async function listAttestedMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
   const rows = attestedMembers.only(db, await db.run<MemberRow>(LIST, [merchantId]));
   return toMembers(await withAttestedPeople(db, rows, personOf));
@@ -135,7 +135,7 @@ const PUT = statement('member_put')`
 
 export type NewMember = Pick<Member, 'userId' | 'roles' | 'createdAt'> & { readonly merchantId: MerchantId };
 
-/** Makes the person a member, also if they were removed before. False when they are a member; then nothing changes. */
+/** Makes the person a member, also after a removal. False if they are a member already; then nothing changes. */
 export async function putMember(tx: Tx, member: NewMember): Promise<boolean> {
   const { merchantId, userId, roles, createdAt } = member;
   const put = () => tx.run(PUT, [merchantId, userId, roles, createdAt]);
@@ -164,8 +164,8 @@ type MerchantRow = AttestedRow<'members'> & { readonly merchantId: MerchantId; r
 type NamedMerchant = { readonly id: MerchantId; readonly name: string };
 
 /**
- * The merchants that the person is a member of, in the order in which they joined. Throws `permission_denied` when one of the
- * rows is by no process of ours: who is to be told of something is not hidden by hand.
+ * The merchants of the person, in the order in which they joined. Throws `permission_denied` if any row is unattested:
+ * nobody must hide by hand a merchant that must be told.
  */
 export async function listMerchantsOf(db: Queryable, userId: UserId): Promise<NamedMerchant[]> {
   const rows = await db.run<MerchantRow>(LIST_MERCHANTS, [userId]);
@@ -173,7 +173,7 @@ export async function listMerchantsOf(db: Queryable, userId: UserId): Promise<Na
   return toMerchants(rows);
 }
 
-/** Without those of rows by no process of ours. For what the person is shown, and where they can log in. */
+/** Without unattested rows. For display to the person, and for the merchants where they can log in. */
 export async function listAttestedMerchantsOf(db: Queryable, userId: UserId): Promise<NamedMerchant[]> {
   return toMerchants(attestedMembers.only(db, await db.run<MerchantRow>(LIST_MERCHANTS, [userId])));
 }

@@ -22,7 +22,7 @@ export async function insertMerchant(tx: Tx, merchant: ListedMerchant): Promise<
 
 const FIND_NAME = statement('merchant_find_name')`SELECT name FROM merchants WHERE id = $1`;
 
-/** Of a merchant that exists. */
+/** The name of an existing merchant. */
 export async function findMerchantName(db: Queryable, id: MerchantId): Promise<string> {
   const row = await findOne<{ name: string }>(db, FIND_NAME, [id]);
   if (row === null) throw new Error(`there is no merchant ${id}`);
@@ -40,7 +40,7 @@ export type ListedMerchant = {
   readonly createdAt: Date;
 };
 
-/** Of all merchants, those whose name contains the text, by id after `after`. For the service's staff alone. */
+/** Merchants whose name contains the text, by id after `after`. Only for the service's staff. */
 export async function listMerchants(
   db: Queryable,
   { after, name, limit }: { readonly after: string; readonly name: string; readonly limit: number },

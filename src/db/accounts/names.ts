@@ -24,7 +24,7 @@ export type Names = {
 
 const LIST_KEYS = statement('api_key_names')`SELECT id, name FROM api_keys WHERE merchant_id = $1 AND id = ANY($2)`;
 
-/** A person whose account no process of ours wrote has neither name nor e-mail: by these, people decide what they agree to. */
+/** An unattested account has neither name nor e-mail here: people base their decisions on both. */
 export async function findNames(
   db: Queryable,
   merchantId: MerchantId,

@@ -1,21 +1,21 @@
-// The use of a passkey: it signs an unused challenge of ours for this purpose, and its counter rises.
+// The use of a passkey: it signs an unused challenge of ours for this purpose, and its counter increases.
 import type { ChallengeUse } from '../../domain/accounts/passkey.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { verifyAssertion, type GivenCredential, type RelyingParty } from '../../security/passkey.ts';
 import type { Tx } from '../platform/database.ts';
 import { findPasskeyLocked, useChallenge, usePasskey } from './passkey.ts';
 
-/** What a browser returned from a passkey, and for whom it counts. */
+/** The response of a passkey that a browser returned, and the user for whom it is verified. */
 export type PasskeyAttempt = {
-  /** Null: what was given cannot be a credential. */
+  /** Null: the given text cannot be a credential. */
   readonly given: GivenCredential | null;
   readonly rp: RelyingParty;
   readonly use: ChallengeUse;
 };
 
 /**
- * Null when the passkey verifies the user, otherwise why it does not. A challenge works once: of two simultaneous uses,
- * one succeeds. A counter that does not rise is refused, because somebody may have copied the passkey.
+ * Null if the passkey verifies the user, otherwise the reason. A challenge works once: of two concurrent uses, one
+ * succeeds. A counter that does not increase is refused, because somebody may have copied the passkey.
  */
 export async function refusalOfPasskey(
   tx: Tx,
@@ -29,7 +29,7 @@ export async function refusalOfPasskey(
   if (!passkey) return 'unknown passkey';
   const counter = await verifyAssertion(rp, given, passkey);
   if (counter === null) return 'wrong passkey response';
-  // An authenticator that does not count always says 0.
+  // An authenticator without a counter always says 0.
   if ((counter > 0 || passkey.counter > 0n) && BigInt(counter) <= passkey.counter) {
     return 'the counter of the passkey went back: somebody may have a copy of it';
   }

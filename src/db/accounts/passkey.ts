@@ -26,7 +26,7 @@ const insert = insertion(
   'ON CONFLICT (credential_id) DO NOTHING RETURNING 1',
 );
 
-/** False when the credential is registered already, by whomever. */
+/** False if the credential is registered already, by anybody. */
 export async function insertPasskey(tx: Tx, passkey: Omit<StoredPasskey, 'lastUsedAt'>): Promise<boolean> {
   const rows = await attestedUsers.change(tx, [passkey.userId], () => insert(tx, passkey));
   if (rows.length === 0) return false;
@@ -42,7 +42,7 @@ export async function listPasskeys(db: Queryable, userId: UserId): Promise<Store
 
 const FIND = statement('passkey_find_locked')`${SELECT} WHERE t.user_id = $1 AND t.credential_id = $2 FOR UPDATE`;
 
-/** The person's passkey with this credential, locked: its uses are checked one by one. Null for a row not ours. */
+/** The person's passkey with this credential, locked: its uses are checked one by one. Null for an unattested row. */
 export async function findPasskeyLocked(tx: Tx, userId: UserId, credentialId: Buffer): Promise<StoredPasskey | null> {
   const row = await findOne<StoredPasskey & AttestedRow<'passkeys'>>(tx, FIND, [userId, credentialId]);
   return row !== null && attestedPasskeys.isAttested(tx, row) ? row : null;
@@ -56,14 +56,14 @@ export async function usePasskey(tx: Tx, id: PasskeyId, counter: number, at: Dat
 
 const RENAME = statement('passkey_rename')`UPDATE passkeys SET name = $3 WHERE user_id = $1 AND id = $2 RETURNING 1`;
 
-/** False when the person has no such passkey. */
+/** False if the person has no such passkey. */
 export async function renamePasskey(tx: Tx, userId: UserId, id: PasskeyId, name: string): Promise<boolean> {
   return (await tx.run(RENAME, [userId, id, name])).length === 1;
 }
 
 const DELETE = statement('passkey_delete')`DELETE FROM passkeys WHERE user_id = $1 AND id = $2 RETURNING name`;
 
-/** The name that it had; null when the person has no such passkey. */
+/** Its name; null if the person has no such passkey. */
 export async function deletePasskey(tx: Tx, userId: UserId, id: PasskeyId): Promise<string | null> {
   const [row] = await attestedUsers.change(tx, [userId], () => tx.run<{ name: string }>(DELETE, [userId, id]));
   return row?.name ?? null;
@@ -78,7 +78,7 @@ export async function deletePasskeys(tx: Tx, userId: UserId): Promise<void> {
 const PUT_CHALLENGE = statement('passkey_challenge_put')`
   INSERT INTO passkey_challenges (challenge_sha256, purpose, subject, expires_at) VALUES ($1, $2, $3, $4)`;
 
-/** A new challenge, of which only the digest is stored. */
+/** A new challenge. Only its digest is stored. */
 export async function createChallenge(tx: Tx, { purpose, subject }: ChallengeUse, at: Date): Promise<Buffer> {
   const { token, sha256 } = newToken();
   const expiresAt = new Date(at.getTime() + CHALLENGE_LIFE_MS);
@@ -90,7 +90,7 @@ const USE_CHALLENGE = statement('passkey_challenge_use')`
   DELETE FROM passkey_challenges WHERE challenge_sha256 = $1 AND purpose = $2 AND subject = $3 AND expires_at > $4
   RETURNING 1`;
 
-/** Uses the challenge up. False when it is unknown, used, expired, or for another purpose or subject. */
+/** Uses the challenge up. False if it is unknown, used, expired, or for another purpose or subject. */
 export async function useChallenge(tx: Tx, challenge: string, use: ChallengeUse, at: Date): Promise<boolean> {
   const sha256 = hashToken(challenge);
   return sha256 !== null && (await tx.run(USE_CHALLENGE, [sha256, use.purpose, use.subject, at])).length === 1;

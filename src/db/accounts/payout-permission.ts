@@ -1,12 +1,12 @@
-// The versions of all rows by which an API key may create payouts or not, for what confirms that none was written since.
+// The versions of all rows that decide whether an API key may create payouts: they confirm that none changed since.
 import type { ApiKeyId } from '../../domain/ids.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { rowVersionOf } from './api-key.ts';
 
 /**
- * An expression for the versions, for a statement that reads the key as `k`: of the key, of its merchant's policy, and of its maker
- * and each owner with their membership, their account and their passkeys. The same text means the same rows as they were, and as
- * many: one that is missing, or there is none of, is part of it.
+ * An expression for the versions, in a statement with the key as `k`: of the key, of its merchant's policy, and of its
+ * maker and each owner with their membership, account and passkeys. Equal text means that the rows are unchanged and
+ * equally many: a missing row is part of the text.
  */
 export const PERMISSION_VERSION = `concat(
   ${rowVersionOf('k')}, ';',
@@ -22,7 +22,7 @@ export const PERMISSION_VERSION = `concat(
 const FIND = statement('payout_permission_find_version')`
   SELECT ${PERMISSION_VERSION} AS version FROM api_keys k WHERE k.id = $1 AND ${rowVersionOf('k')} = $2`;
 
-/** The versions; null when the row of the key has another version than this one. */
+/** The versions; null if the row of the key has another version. */
 export async function findPermissionVersion(db: Queryable, id: ApiKeyId, keyVersion: string): Promise<string | null> {
   return (await findOne<{ version: string }>(db, FIND, [id, keyVersion]))?.version ?? null;
 }

@@ -1,4 +1,4 @@
-// Reads everything that is stored about a phone number or a person, table by table, without what is secret.
+// Reads all stored data about a phone number or a person, table by table, without secrets.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 import { composedStatement, type Queryable, type Statement } from '../platform/database.ts';
 
@@ -11,12 +11,12 @@ export type PersonalRecord = {
 
 type Source = {
   readonly table: string;
-  /** Secrets, and whatever is somebody else's. */
+  /** Columns with secrets or other people's data. */
   readonly without?: readonly string[];
   readonly only?: readonly string[];
-  /** Of the row `t`. */
+  /** A condition on the row `t`. */
   readonly where: string;
-  /** The merchant whose row it is, if it is not in `merchant_id`. */
+  /** The merchant of the row, if not in `merchant_id`. */
   readonly merchant?: string;
 };
 
@@ -54,7 +54,7 @@ const OF_PHONE: readonly Source[] = [
     where: `t.id IN (SELECT checkout_id FROM checkout_attempts WHERE collection_id IN (SELECT id FROM payments_of))`,
   },
   {
-    // Attempts at checkouts, which are counted by the digest of the number: `checkoutLimits`.
+    // Attempts at checkouts are counted under the digest of the number: `checkoutLimits`.
     table: 'attempt_counters',
     where: `t.subject IN (SELECT 'payer/' || name || encode(sha256(convert_to($1, 'UTF8')), 'hex')
                           FROM unnest(ARRAY['', 'day/']) AS name)`,
@@ -67,7 +67,7 @@ const OF_PHONE: readonly Source[] = [
   { table: 'audit_entries', where: 't.subject_id IN (SELECT id FROM payments_of)' },
 ];
 
-// Payments, invitations and changes that a person had a part in are about others too: of those, only the part is shown.
+// Payments, invitations and changes with a part by the person concern others too: only that part is exported.
 const OF_PERSON: readonly Source[] = [
   {
     table: 'users',
@@ -124,7 +124,7 @@ const OF_PERSON: readonly Source[] = [
 /** The tables that an export of a person reads. */
 export const TABLES_OF_PERSON: ReadonlySet<string> = new Set(OF_PERSON.map(({ table }) => table));
 
-// They say nothing about anybody.
+// Columns without personal data.
 const ATTESTATIONS = ['attestation', 'request_attestation', 'release_attestation'];
 
 function select({ table, without = [], only, where, merchant = 't.merchant_id' }: Source, first: string) {
@@ -147,10 +147,10 @@ export async function listDataOfPhone(db: Queryable, phone: string): Promise<Per
 }
 
 export type PersonAsked = {
-  /** Null: nobody has an account under the address. */
+  /** Null: no account has the address. */
   readonly userId: UserId | null;
   readonly email: string;
-  /** Under which failed log-ins of the person are counted. */
+  /** The subjects under which failed log-ins of the person are counted. */
   readonly attemptSubjects: readonly string[];
 };
 

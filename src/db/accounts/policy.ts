@@ -9,7 +9,7 @@ const attestedPolicies = attestedTable('policies');
 
 const FIND = statement('policy_find')`SELECT ${attestedPolicies.columns} FROM policies t WHERE t.merchant_id = $1`;
 
-/** The merchant's policy, or the defaults. Throws `permission_denied` when no process of ours wrote it. */
+/** The merchant's policy, or the defaults. Throws `permission_denied` if it is unattested. */
 export async function findPolicy(db: Queryable, merchantId: MerchantId): Promise<Policy> {
   const row = await findOne<Policy & AttestedRow<'policies'>>(db, FIND, [merchantId]);
   if (row === null) return DEFAULT_POLICY;

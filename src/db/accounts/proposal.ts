@@ -1,4 +1,4 @@
-// Rows of proposals: invitations, and changes of members or of the policy, with what a second person decided.
+// Rows of proposals: invitations, and changes of members or of the policy, with the decisions on them.
 import { isId, type InvitationId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { NamedPerson } from '../../domain/accounts/member.ts';
 import type { Decider } from '../../domain/accounts/member-change.ts';
@@ -77,7 +77,7 @@ function toProposal<Kind extends ProposalKind>(row: ProposalRow): ProposalOf<Kin
 
 const peopleOf = ({ proposer, decider, member }: People) => [proposer, decider, member];
 
-/** Throws `permission_denied` for a row that no process of ours wrote, or whose people it did not. */
+/** Throws `permission_denied` if the row or its people are unattested. */
 async function readAttested<Kind extends ProposalKind>(
   db: Queryable,
   query: Statement,
@@ -93,8 +93,8 @@ const LIST_OPEN = statement('proposal_list_open')`
   ${SELECT} WHERE t.merchant_id = $1 AND t.kind = $2 AND ${CAN_CHANGE} AND t.expires_at > $3 ORDER BY t.id`;
 
 /**
- * The open proposals of this kind, oldest first. Without those that no process of ours wrote, or whose people it did not: nobody
- * can decide them. For what a person is shown, not for decisions.
+ * The open proposals of this kind, oldest first, without those whose row or people are unattested: nobody can decide
+ * them. For display, not for decisions.
  */
 export async function listOpenProposals<Kind extends ProposalKind>(
   db: Queryable,
@@ -110,8 +110,8 @@ const LIST_INVITATIONS = statement('proposal_list_invitations')`
   ${SELECT} WHERE t.merchant_id = $1 AND t.kind = 'invitation' ORDER BY t.id DESC`;
 
 /**
- * The open invitations, newest first. Throws `permission_denied` when any invitation of the merchant is by no process of ours:
- * decisions depend on what else is there, and an open one could otherwise be hidden by hand.
+ * The open invitations, newest first. Throws `permission_denied` if any invitation of the merchant is unattested:
+ * decisions depend on all of them, and an open one could otherwise be hidden by hand.
  */
 export async function listAllOpenInvitations(db: Queryable, merchantId: MerchantId, at: Date): Promise<Invitation[]> {
   const invitations = await readAttested<'invitation'>(db, LIST_INVITATIONS, [merchantId]);
@@ -120,7 +120,7 @@ export async function listAllOpenInvitations(db: Queryable, merchantId: Merchant
 
 const FIND = statement('proposal_find')`${SELECT} WHERE t.merchant_id = $1 AND t.kind = $2 AND t.id = $3`;
 
-/** Throws `permission_denied` for a row that no process of ours wrote, or whose people it did not. */
+/** Throws `permission_denied` if the row or its people are unattested. */
 export async function findProposal<Kind extends ProposalKind>(
   db: Queryable,
   kind: Kind,
@@ -144,8 +144,8 @@ export type InvitationTokens = {
 };
 
 /**
- * The open invitation with this token. An approved invitation is found only with its approval token too, and one that no
- * process of ours wrote not at all.
+ * The open invitation with this token. An approved invitation is found only with its approval token too, and an
+ * unattested one never.
  */
 export async function findInvitationByToken(
   db: Queryable,
@@ -160,18 +160,18 @@ const DECIDE = statement('proposal_decide')`
   UPDATE proposals t SET state = $2, decided_by = $3, decided_at = $4, approval_sha256 = $5
   WHERE t.id = $1 AND ${CAN_CHANGE} AND t.expires_at > $6 RETURNING 1`;
 
-/** What a second person decided. `by` is null for the service's staff. */
+/** The decision of a second person. `by` is null for the service's staff. */
 export type Decision = {
   readonly state: 'approved' | 'rejected';
   readonly by: UserId | null;
   readonly at: Date;
-  /** Of the token with which an approved invitation is accepted; null for all else. */
+  /** The digest of the token that accepts an approved invitation; otherwise null. */
   readonly approvalSha256: Buffer | null;
 };
 
 /**
- * Decides the proposal if it is still open; returns whether it was. Of two simultaneous decisions, one applies. The approval of an
- * invitation replaces an earlier one that is no longer valid.
+ * Decides the proposal if it is still open; returns whether it was. Of two concurrent decisions, one applies. The
+ * approval of an invitation replaces an earlier invalid one.
  */
 export async function decideProposal(tx: Tx, id: Proposal['id'], decision: Decision): Promise<boolean> {
   const { state, by, at, approvalSha256 } = decision;
@@ -179,7 +179,7 @@ export async function decideProposal(tx: Tx, id: Proposal['id'], decision: Decis
   return (await attestedProposals.change(tx, [id], decide)).length === 1;
 }
 
-// What makes a proposal outdated does so also after its time: nobody has more than one pending about the same.
+// A proposal becomes outdated even after its expiry: nobody has two pending ones about the same object.
 const END = statement('proposal_end')`
   UPDATE proposals t SET state = $2, ended_at = $3, user_id = coalesce($4, t.user_id)
   WHERE t.id = $1 AND ${CAN_CHANGE} AND (t.expires_at > $3 OR $2 = 'replaced') RETURNING 1`;
@@ -198,7 +198,7 @@ export async function withdrawProposal(tx: Tx, id: Proposal['id'], at: Date): Pr
   return endProposal(tx, id, 'withdrawn', { at });
 }
 
-/** Accepts the invitation if it is still open; returns whether it was. Of two people at once, only one accepts it. */
+/** Accepts the invitation if it is still open; returns whether it was. Of two concurrent acceptances, one succeeds. */
 export async function markInvitationAccepted(tx: Tx, id: InvitationId, by: UserId, at: Date): Promise<boolean> {
   return endProposal(tx, id, 'accepted', { at, by });
 }
@@ -214,12 +214,12 @@ export type Outdated = {
   readonly merchantId: MerchantId;
   /** The member; null: the policy. */
   readonly userId: UserId | null;
-  /** Null: everybody's. */
+  /** Null: of all proposers. */
   readonly proposer: UserId | null;
   readonly withRemovals: boolean;
 };
 
-/** Who makes proposals outdated, and by which other proposal; null: by a change that needed no proposal. */
+/** Who makes proposals outdated, and by which proposal; null: by a change that needed none. */
 export type Replacement = { readonly by: Decider; readonly replacedBy: Proposal['id'] | null; readonly at: Date };
 
 /** Marks the pending proposals as replaced, each with an entry in the audit log. */
@@ -229,7 +229,7 @@ export async function replaceProposals(tx: Tx, outdated: Outdated, { by, replace
   const values = [merchantId, kind, userId, proposer, withRemovals];
   for (const row of await tx.run<AttestedRow<'proposals'>>(LIST_PENDING, values)) {
     const id = row.id as Proposal['id'];
-    // One by no process of ours ends too, or it would keep the next one out; it gets no attestation by that.
+    // An unattested one ends too, because it would block the next one; it gets no attestation by this.
     if (attestedProposals.isAttested(tx, row)) await endProposal(tx, id, 'replaced', { at });
     else await tx.run(END, [id, 'replaced', at, null]);
     const after = { replaced_by: replacedBy };
@@ -246,8 +246,8 @@ const TAKE_APPROVAL_BACK = statement('proposal_take_approval_back')`
   WHERE id = $1 AND kind = 'invitation' AND state = 'approved'`;
 
 /**
- * Withdraws the open proposals of the person, and their approval of the invitations that others sent: these wait for somebody again.
- * Returns what was done to which. Without those by no process of ours, which nobody can decide.
+ * Withdraws the open proposals of the person, and their approvals of other people's invitations, which become pending.
+ * Returns each withdrawn row with its change, without unattested ones, which nobody can decide.
  */
 export async function withdrawProposalsBy(
   tx: Tx,

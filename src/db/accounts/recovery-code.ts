@@ -1,4 +1,4 @@
-// Rows of recovery codes: digests, with a key that the database does not have, of a person's one-time codes for a lost second factor.
+// Rows of recovery codes, a person's one-time codes for a lost second factor: digests with a key outside the database.
 import type { UserId } from '../../domain/ids.ts';
 import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 
@@ -24,7 +24,7 @@ function digestsOf({ attestor }: Queryable, userId: UserId, code: string): reado
 const USE = statement('recovery_code_use')`
   UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND code_sha256 = ANY($2) AND used_at IS NULL RETURNING 1`;
 
-/** Uses the code up. False when the person has no such code, or it was used: of two simultaneous uses, one succeeds. */
+/** Uses the code up. False if the person has no such code, or it was used: of two concurrent uses, one succeeds. */
 export async function useRecoveryCode(tx: Tx, userId: UserId, code: string, at: Date): Promise<boolean> {
   return (await tx.run(USE, [userId, digestsOf(tx, userId, code), at])).length === 1;
 }
@@ -32,7 +32,7 @@ export async function useRecoveryCode(tx: Tx, userId: UserId, code: string, at: 
 const FIND = statement('recovery_code_find')`
   SELECT 1 FROM recovery_codes WHERE user_id = $1 AND code_sha256 = ANY($2) AND used_at IS NULL`;
 
-/** Whether the person has this code and it was not used; uses nothing up. */
+/** Whether the person has this code unused. Uses nothing up. */
 export async function hasRecoveryCode(db: Queryable, userId: UserId, code: string): Promise<boolean> {
   return (await db.run(FIND, [userId, digestsOf(db, userId, code)])).length === 1;
 }

@@ -1,21 +1,21 @@
-// Keeps what an account asked for before its recovery from taking effect after it.
+// Keeps requests of an account from before its recovery from taking effect after it.
 import { permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
 import { statement, type Tx } from '../platform/database.ts';
 import { lockMembers } from './member.ts';
 import { findUser } from './user.ts';
 
 /**
- * Throws `permission_denied` when the person's account was recovered since their session was read: it has ended then. Call it under
- * a lock that a recovery takes too, of the merchant or of the membership, or one that is under way is not seen.
+ * Throws `permission_denied` if the person's account was recovered after their session was read: that session has
+ * ended. Call it under a lock that a recovery also takes, of merchant or membership: else a concurrent one is missed.
  */
 export async function requireNotRecovered(tx: Tx, { userId, recoveredAt }: Person): Promise<void> {
   const user = await findUser(tx, userId);
-  // The very value, and no comparison of clocks.
+  // The exact value, without a comparison of clocks.
   if (user?.recoveredAt?.getTime() === recoveredAt?.getTime()) return;
   throw permissionDenied('the account was recovered meanwhile');
 }
 
-/** Like `lockMembers`, for what this person does. Throws `permission_denied` when their account was recovered meanwhile. */
+/** As `lockMembers`, for an act of this person. Throws `permission_denied` if the account was recovered meanwhile. */
 export async function lockMembersAs(tx: Tx, { person }: ActedBy): Promise<void> {
   await lockMembers(tx, person.merchantId);
   await requireNotRecovered(tx, person);

@@ -25,14 +25,14 @@ export type NewRecovery = {
   readonly expiresAt: Date;
 };
 
-/** An earlier recovery of the person is gone, and its token is invalid. Lock the user before. */
+/** Deletes an earlier recovery of the person, so its token is invalid. Lock the user first. */
 export async function deleteRecoveryOf(tx: Tx, userId: UserId): Promise<void> {
   await tx.run(DELETE_OF_USER, [userId]);
 }
 
 /**
- * Stores the person's one recovery. An earlier one is gone, and its token is invalid. The database refuses one on which no two of the
- * staff agreed. Lock the user before.
+ * Stores the person's only recovery. An earlier one is deleted, so its token is invalid. The database refuses a
+ * recovery on which no two of the staff agreed. Lock the user first.
  */
 export async function replaceRecovery(tx: Tx, recovery: NewRecovery): Promise<void> {
   await deleteRecoveryOf(tx, recovery.userId);
@@ -45,13 +45,13 @@ const FIND = statement('recovery_find')`
 
 type UsableRow = AttestedRow<'recoveries'> & { readonly userId: UserId };
 
-/** Null, too, for a row that no process of ours wrote. */
+/** Null also for an unattested row. */
 async function findUserBy(db: Queryable, query: Statement, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
   const row = await findOne<UsableRow>(db, query, [tokenSha256, at]);
   return row !== null && attestedRecoveries.isAttested(db, row) ? row.userId : null;
 }
 
-/** The person whose token this is; null when the token is unknown, used, replaced or expired. */
+/** The person with this token; null if the token is unknown, used, replaced or expired. */
 export function findRecovery(db: Queryable, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
   return findUserBy(db, FIND, tokenSha256, at);
 }
@@ -59,7 +59,7 @@ export function findRecovery(db: Queryable, tokenSha256: Buffer, at: Date): Prom
 const USE = statement('recovery_use')`
   DELETE FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2 RETURNING ${attestedRecoveries.columns}`;
 
-/** Like `findRecovery`, and uses the token up. Of two people who present it at the same moment, only one succeeds. */
+/** Like `findRecovery`, and uses the token up. Of two concurrent uses, one succeeds. */
 export function useRecovery(tx: Tx, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
   return findUserBy(tx, USE, tokenSha256, at);
 }
@@ -70,7 +70,7 @@ export const deleteEndedRecoveries = boundedDelete('recovery_delete_ended', {
   isOver: 'expires_at <= $1',
 });
 
-// The audit log is what is told: it is never changed.
+// The notices come from the audit log, which never changes.
 const LIST_NOTICES = statement('recovery_list_notices')`
   SELECT split_part(a.action, '.', 2) AS step, ${personColumn('u')} AS person, a.staff, a.created_at AS at
   FROM audit_entries a JOIN users u ON u.id = a.subject_id
@@ -78,7 +78,7 @@ const LIST_NOTICES = statement('recovery_list_notices')`
     AND a.subject_id = coalesce($3, a.subject_id)
   ORDER BY a.id DESC LIMIT $4`;
 
-/** What happened to accounts of the merchant's people by recovery, newest first. */
+/** The recoveries of accounts of the merchant's people, newest first. */
 export async function listRecoveryNotices(
   db: Queryable,
   merchantId: MerchantId,

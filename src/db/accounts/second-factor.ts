@@ -5,7 +5,7 @@ import type { UserId } from '../../domain/ids.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { useTotpStep, type User } from './user.ts';
 
-/** What a person has enrolled as second factors. */
+/** The enrolled second factors of a person. */
 export type Factors = { readonly hasTotp: boolean; readonly passkeys: number };
 
 const FIND_FACTORS = statement('second_factor_find')`
@@ -17,7 +17,7 @@ export async function findFactors(db: Queryable, userId: UserId): Promise<Factor
   return (await findOne<Factors>(db, FIND_FACTORS, [userId])) ?? { hasTotp: false, passkeys: 0 };
 }
 
-/** Those of a user whose row was read. */
+/** The factors of a user whose row was read. */
 export function factorsOf({ totpSecretSealed, passkeyIds }: User): Factors {
   return { hasTotp: totpSecretSealed !== null, passkeys: passkeyIds.length };
 }
@@ -27,11 +27,11 @@ export function hasAny({ hasTotp, passkeys }: Factors): boolean {
   return hasTotp || passkeys > 0;
 }
 
-/** The same in a statement that reads the user as `u`. */
+/** As `hasAny`, in a statement that reads the user as `u`. */
 export const HAS_SECOND_FACTOR =
   '(u.totp_secret_sealed IS NOT NULL OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id))';
 
-/** Whether the code verifies the user's second factor. A code works once: of two simultaneous uses, one succeeds. */
+/** Whether the code verifies the user's second factor. A code works once: of two concurrent uses, one succeeds. */
 export async function useTotpCode(
   tx: Tx,
   user: User,

@@ -50,7 +50,7 @@ type SessionAndMember = Omit<Session, 'person'> &
   AttestedRow<'sessions'> &
   Omit<AttestedRow<'members'>, 'attestation'> & { readonly memberAttestation: string | null };
 
-/** The open session with this token. Null, too, when a process of ours did not write both session and member. */
+/** The open session with this token. Null also if session or member is unattested. */
 export async function findSession(db: Queryable, tokenSha256: Buffer, at: Date): Promise<Session | null> {
   const [row] = await db.run<SessionAndMember>(FIND, [tokenSha256]);
   if (row === undefined) return null;
@@ -70,7 +70,7 @@ export async function touchSession(db: Queryable, tokenSha256: Buffer, at: Date)
 
 const FIND_ID = statement('session_find_id')`SELECT id FROM sessions WHERE token_sha256 = $1`;
 
-/** Runs a statement on the row of the session, which is verified under its lock. Throws `permission_denied` when the session ended. */
+/** Runs a statement on the session's row, verified under its lock. Throws `permission_denied` if the session ended. */
 async function changeSession(tx: Tx, tokenSha256: Buffer, query: Statement, values: readonly unknown[]): Promise<void> {
   const [session] = await tx.run<{ id: SessionId }>(FIND_ID, [tokenSha256]);
   const change = () => tx.run(query, [tokenSha256, ...values]);
@@ -82,7 +82,7 @@ const RENEW = statement('session_renew')`
   UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4, verified_at = $3
   WHERE token_sha256 = $1 RETURNING 1`;
 
-/** Replaces the token of the session after a verification. Throws `permission_denied` when the session ended. */
+/** Replaces the token of the session after a verification. Throws `permission_denied` if the session ended. */
 export async function renewSession(
   tx: Tx,
   tokenSha256: Buffer,
@@ -102,8 +102,8 @@ const MOVE = statement('session_move')`
   FROM ended RETURNING 1`;
 
 /**
- * Ends the session and opens one of the same person at another merchant, which keeps the times of log-in and verification. Of two moves at
- * once one succeeds. Throws `permission_denied` when the session ended.
+ * Ends the session and opens one of the same person at another merchant, with the same times of log-in and
+ * verification. Of two concurrent moves one succeeds. Throws `permission_denied` if the session ended.
  */
 export async function moveSession(
   tx: Tx,
@@ -126,7 +126,7 @@ export async function deleteSession(tx: Tx, tokenSha256: Buffer): Promise<void> 
 const DELETE_OF_USER = statement('session_delete_of_user')`
   DELETE FROM sessions WHERE user_id = $1 AND token_sha256 IS DISTINCT FROM $2`;
 
-/** Ends every session of the person, at every merchant, except the one with the token `kept`, if one is given. */
+/** Ends every session of the person, at every merchant, except the one with the token `kept`, if given. */
 export async function deleteSessionsOfUser(tx: Tx, userId: UserId, kept: Buffer | null): Promise<void> {
   await tx.run(DELETE_OF_USER, [userId, kept]);
 }
@@ -137,7 +137,7 @@ const LIST = statement('session_list')`
   SELECT id, token_sha256, created_at, last_used_at, expires_at, host(address) AS address, user_agent
   FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND expires_at > $4 ORDER BY last_used_at DESC, id LIMIT $3`;
 
-/** The member's sessions whose time is not over at `at`, the last used first; some of them may have ended for want of use. */
+/** The member's unexpired sessions at `at`, most recently used first; some may have ended by idle time. */
 export async function listSessions(
   db: Queryable,
   { merchantId, userId }: Member,
@@ -149,7 +149,7 @@ export async function listSessions(
 const DELETE_BY_ID = statement('session_delete_by_id')`
   DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND id = $3 RETURNING 1`;
 
-/** False when the member has no session with this id. */
+/** False if the member has no session with this id. */
 export async function deleteSessionById(tx: Tx, { merchantId, userId }: Member, id: SessionId): Promise<boolean> {
   return (await tx.run(DELETE_BY_ID, [merchantId, userId, id])).length === 1;
 }
@@ -157,7 +157,7 @@ export async function deleteSessionById(tx: Tx, { merchantId, userId }: Member, 
 const DELETE_OTHERS = statement('session_delete_others')`
   DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND token_sha256 IS DISTINCT FROM $3 RETURNING 1`;
 
-/** Ends the member's sessions at the merchant except the one with the token `kept`, if one is given; returns how many. */
+/** Ends the member's sessions at the merchant except the one with the token `kept`, if given; returns how many. */
 export async function deleteMemberSessions(
   tx: Tx,
   { merchantId, userId }: Member,
@@ -173,8 +173,8 @@ const DELETE_LEAST_USED = statement('session_delete_least_used')`
   RETURNING 1`;
 
 /**
- * Ends the member's sessions at the merchant but for the `kept` that were used last, of those whose time is not over at `at`;
- * returns how many. The user is locked, so that of several log-ins each sees the sessions of the others.
+ * Ends the member's unexpired sessions at the merchant except the `kept` most recently used ones, at `at`; returns how
+ * many. The user is locked, so that each of several log-ins sees the sessions of the others.
  */
 export async function deleteLeastUsedSessions(
   tx: Tx,

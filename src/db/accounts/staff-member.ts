@@ -1,4 +1,4 @@
-// Rows of the staff: their password hashes and second factors. A row that no process of ours wrote is as none.
+// Rows of the staff: their password hashes and second factors. An unattested row counts for nothing.
 import { canLogIn, FEWEST_STAFF, staffGone, type StaffMember, type StaffName } from '../../domain/accounts/staff.ts';
 import type { StaffId, StaffProposalId } from '../../domain/ids.ts';
 import { attestedTable, type AttestedRow } from './attested-rows.ts';
@@ -9,7 +9,7 @@ const attestedStaff = attestedTable('staff_members');
 
 export type StaffAccount = StaffMember & {
   readonly state: 'active' | 'ended';
-  /** The last confirmed proposal about them; null: one of the first two, as they began. */
+  /** The last confirmed proposal about the person; null: a founder without one. */
   readonly proposalId: StaffProposalId | null;
   /** Null: not enrolled. */
   readonly passwordHash: string | null;
@@ -40,14 +40,14 @@ export async function findStaffMember(tx: Tx, id: StaffId): Promise<StaffAccount
 
 const FIND_NAME = statement('staff_member_is_name_taken')`SELECT 1 FROM staff_members WHERE name = $1`;
 
-/** Whether anybody has or had the name, whoever wrote their row. */
+/** Whether anybody has or had the name, attested or not. */
 export async function isStaffNameTaken(tx: Tx, name: StaffName): Promise<boolean> {
   return (await tx.run(FIND_NAME, [name])).length > 0;
 }
 
 const LOCK = statement('staff_member_lock')`SELECT 1 FROM staff_members WHERE name = $1 FOR NO KEY UPDATE`;
 
-/** The person, locked: of two log-ins with one code at the same moment, one finds it used. */
+/** The person, locked: of two concurrent log-ins with one code, one finds it used. */
 export async function findStaffLocked(tx: Tx, name: StaffName): Promise<StaffAccount | null> {
   await tx.run(LOCK, [name]);
   return findStaffByName(tx, name);
@@ -55,18 +55,18 @@ export async function findStaffLocked(tx: Tx, name: StaffName): Promise<StaffAcc
 
 const LOCK_ALL = statement('staff_member_lock_all')`SELECT 1 FROM staff_members ORDER BY id FOR NO KEY UPDATE`;
 
-/** Whatever concerns the staff waits until this transaction ends. They are few, and their acts are rare. */
+/** Serialises all acts about the staff until this transaction ends. They are few and rare. */
 export async function lockStaff(tx: Tx): Promise<void> {
   await tx.run(LOCK_ALL, []);
 }
 
-/** Throws `state_conflict` unless the person can log in now. Lock the staff before. */
+/** Throws `state_conflict` unless the person can log in now. Lock the staff first. */
 export async function requireStaff(tx: Tx, { id, name }: StaffMember): Promise<void> {
   const found = await findStaffMember(tx, id);
   if (found?.name !== name || !canLogIn(found)) throw staffGone({ name });
 }
 
-/** For what the secret of their codes is sealed: no secret from before a reset can be opened. */
+/** The context of the sealed secret of the person's codes: a secret from before a reset cannot be opened. */
 export function sealContextOf({ id, proposalId }: Pick<StaffAccount, 'id' | 'proposalId'>): string {
   return proposalId ?? id;
 }
@@ -84,9 +84,7 @@ export type Founder = StaffMember & {
   readonly totpLastStep: number;
 };
 
-/**
- * The first two people. False when there are some already; the database refuses another two, also at the same moment. Then roll back.
- */
+/** The two founders. False if there are founders already; then roll back. The database refuses concurrent ones too. */
 export async function insertFounders(tx: Tx, founders: readonly [Founder, Founder], createdAt: Date): Promise<boolean> {
   for (const [index, founder] of founders.entries()) {
     const row = { ...founder, state: 'active', founder: index + 1, createdAt };
@@ -109,7 +107,7 @@ export type AddedStaffMember = StaffMember & {
   readonly createdAt: Date;
 };
 
-/** A person who is not enrolled yet. The database refuses one on whom no two of the staff agreed. */
+/** A person who is not enrolled yet. The database refuses a person on whom no two of the staff agreed. */
 export async function insertStaffMember(tx: Tx, added: AddedStaffMember): Promise<void> {
   await insert(tx, { ...added, state: 'active' });
   await attestedStaff.attest(tx, [added.id]);
@@ -118,7 +116,7 @@ export async function insertStaffMember(tx: Tx, added: AddedStaffMember): Promis
 const USE_STEP = statement('staff_member_use_step')`
   UPDATE staff_members SET totp_last_step = $2 WHERE id = $1 AND totp_last_step < $2 RETURNING 1`;
 
-/** Uses up the code of this time step and of every earlier one. False when it was used already. */
+/** Uses up the code of this time step and of every earlier one. False if it was used already. */
 export async function useStaffStep(tx: Tx, id: StaffId, step: number): Promise<boolean> {
   return attestedStaff.change(tx, [id], async () => (await tx.run(USE_STEP, [id, step])).length === 1);
 }
@@ -127,7 +125,7 @@ const ENROL = statement('staff_member_enrol')`
   UPDATE staff_members SET password_hash = $2, totp_secret_sealed = $3, totp_last_step = $4
   WHERE id = $1 AND state = 'active' AND password_hash IS NULL`;
 
-/** Gives them their password and second factor. Does nothing to who is enrolled. */
+/** Gives the person a password and a second factor. Has no effect on an enrolled person. */
 export async function enrolStaff(
   tx: Tx,
   { id, passwordHash, totpSecretSealed, totpLastStep }: Omit<Founder, 'name'>,
@@ -140,7 +138,7 @@ const DISMISS = statement('staff_member_dismiss')`
     totp_secret_sealed = NULL, totp_last_step = NULL
   WHERE id = $1`;
 
-/** Takes password and second factor away; with `endedAt` for ever, otherwise until they enrol again. */
+/** Removes password and second factor: with `endedAt` for ever, otherwise until the person enrols again. */
 export async function dismissStaff(
   tx: Tx,
   id: StaffId,
@@ -159,12 +157,12 @@ const LIST = statement('staff_member_list')`
 export type ListedStaffMember = Omit<StaffAccount, 'totpSecretSealed'> & {
   readonly createdAt: Date;
   readonly endedAt: Date | null;
-  /** Null: one of the first two. */
+  /** Null: a founder. */
   readonly addedByName: StaffName | null;
   readonly confirmedByName: StaffName | null;
 };
 
-/** Everybody whose row a process of ours wrote, who ended too. */
+/** Everybody with an attested row, including ended people. */
 export async function listStaff(db: Queryable): Promise<ListedStaffMember[]> {
   return attestedStaff.only(db, await db.run<ListedStaffMember & AttestedRow<'staff_members'>>(LIST, []));
 }

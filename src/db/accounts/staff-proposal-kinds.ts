@@ -1,5 +1,5 @@
-// Each kind of what the staff propose: what must hold for it to be proposed, and what its confirmation does. A new kind is an entry
-// here, its payload in `src/domain/accounts/staff-proposal.ts`, and what the terminal says of its token in `src/admin/staff-texts.ts`.
+// The kinds of staff proposals: the conditions of each, and the effect of its confirmation. A new kind is an entry
+// here, a payload in `src/domain/accounts/staff-proposal.ts`, and a text about its token in `src/admin/staff-texts.ts`.
 import { stateConflict } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import { RECOVERY_LIFE_MS } from '../../domain/accounts/recovery.ts';
@@ -23,11 +23,11 @@ import type { Tx } from '../platform/database.ts';
 type Act<Payload> = { readonly payload: Payload; readonly by: StaffMember; readonly at: Date };
 type Confirmed<Payload> = Act<Payload> & {
   readonly proposal: Pick<StaffProposal, 'id' | 'proposedBy'>;
-  /** The digest of the token of who confirms. */
+  /** The digest of the confirmer's token. */
   readonly tokenSha256: Buffer | null;
 };
 
-/** Both run with the staff locked, in the transaction that records the proposal or the decision. They throw `state_conflict`. */
+/** Both run with the staff locked, in the transaction of the proposal or the decision. They throw `state_conflict`. */
 type Kind<Payload> = {
   propose(tx: Tx, act: Act<Payload> & { readonly expiresAt: Date }): Promise<void>;
   confirm(tx: Tx, act: Confirmed<Payload>): Promise<void>;
@@ -66,10 +66,10 @@ const end: Kind<StaffProposalPayloads['staff_end']> = {
 
 type Dismissal = Omit<Confirmed<StaffProposalPayloads['staff_end']>, 'tokenSha256'> & { readonly endedAt: Date | null };
 
-// Who lost a phone may have lost it to somebody who proposes with it: nothing of theirs goes on waiting.
+// A stolen phone may have made these proposals: no proposal of the person stays pending.
 async function dismiss(tx: Tx, { payload, proposal, by, at, endedAt }: Dismissal): Promise<void> {
   const { id } = await findDispensable(tx, payload);
-  // First, because it may be their own that they confirm.
+  // First, because the confirmed proposal may be their own.
   await rejectProposalsOf(tx, id, { by, at });
   await dismissStaff(tx, id, { proposalId: proposal.id, endedAt });
 }
@@ -104,7 +104,7 @@ const recovery: Kind<StaffProposalPayloads['recovery']> = {
   },
 };
 
-// Of the verified row: to this address the token goes.
+// From the verified row: the token goes to this address.
 async function findSamePerson(tx: Tx, { user_id: id, email, name }: StaffProposalPayloads['recovery']) {
   const user = await findUserLocked(tx, id);
   if (user?.email !== email || user.name !== name) {
@@ -122,7 +122,7 @@ const KINDS: { readonly [Name in StaffProposalKind]: Kind<StaffProposalPayloads[
 
 type Of<Name extends StaffProposalKind> = { readonly kind: Name; readonly payload: StaffProposalPayloads[Name] };
 
-/** Checks a proposal of any kind when it is made, and tells those whom it concerns. Throws `state_conflict`. Lock the staff before. */
+/** Checks a new proposal of any kind, and notifies people concerned. Throws `state_conflict`. Lock the staff first. */
 export function checkStaffProposal<Name extends StaffProposalKind>(
   tx: Tx,
   { kind, payload }: Of<Name>,
@@ -131,7 +131,7 @@ export function checkStaffProposal<Name extends StaffProposalKind>(
   return KINDS[kind].propose(tx, { ...act, payload });
 }
 
-/** Does what the confirmed proposal of any kind proposes. Throws `state_conflict`. Lock the staff before. */
+/** Applies a confirmed proposal of any kind. Throws `state_conflict`. Lock the staff first. */
 export function confirmStaffProposal<Name extends StaffProposalKind>(
   tx: Tx,
   proposal: Of<Name> & Pick<StaffProposal, 'id' | 'proposedBy'>,

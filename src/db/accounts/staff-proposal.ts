@@ -1,4 +1,4 @@
-// Rows of what one of the staff proposes and another one confirms.
+// Rows of staff proposals, which another one of the staff confirms.
 import type { StaffId, StaffProposalId } from '../../domain/ids.ts';
 import type { StaffMember } from '../../domain/accounts/staff.ts';
 import type { Proposed, StaffProposal } from '../../domain/accounts/staff-proposal.ts';
@@ -41,7 +41,7 @@ const SELECT = `SELECT ${attestedProposals.columns} FROM staff_proposals t`;
 const LIST_PENDING = statement('staff_proposal_list_pending')`
   ${SELECT} WHERE t.state = 'pending' AND t.expires_at > $1 ORDER BY t.id LIMIT $2`;
 
-/** Those that can be decided, oldest first, at most `limit`. Without any that no process of ours wrote. */
+/** The pending proposals, oldest first, at most `limit`, without unattested ones. */
 export async function listPendingStaffProposals(db: Queryable, at: Date, limit: number): Promise<StaffProposal[]> {
   const rows = await db.run<ProposalRow>(LIST_PENDING, [at, limit]);
   return withNames(db, attestedProposals.only(db, rows));
@@ -49,14 +49,14 @@ export async function listPendingStaffProposals(db: Queryable, at: Date, limit: 
 
 const FIND = statement('staff_proposal_find')`${SELECT} WHERE t.id = $1`;
 
-/** Null, too, for a row that no process of ours wrote. */
+/** Null also for an unattested row. */
 export async function findStaffProposal(db: Queryable, id: StaffProposalId): Promise<StaffProposal | null> {
   const row = await findOne<ProposalRow>(db, FIND, [id]);
   if (row === null || !attestedProposals.isAttested(db, row)) return null;
   return (await withNames(db, [row]))[0] ?? null;
 }
 
-// Of attested rows alone: by these names people decide.
+// From attested rows only: people base their decisions on these names.
 async function withNames(db: Queryable, rows: readonly ProposalRow[]): Promise<StaffProposal[]> {
   const staff = new Map((await listStaff(db)).map(({ id, name }) => [id, { id, name }]));
   return rows.flatMap((row) => {
@@ -76,11 +76,11 @@ export type StaffDecision = {
   readonly state: 'confirmed' | 'rejected';
   readonly by: StaffMember;
   readonly at: Date;
-  /** The digest of the token of who confirms; null: none. */
+  /** The digest of the confirmer's token; null: none. */
   readonly tokenSha256: Buffer | null;
 };
 
-/** False when it was decided before. The database refuses a confirmation by the proposer, and one from its end on. */
+/** False if it was already decided. The database refuses a confirmation by the proposer, and one after the expiry. */
 export async function decideStaffProposal(
   tx: Tx,
   id: StaffProposalId,
@@ -93,13 +93,13 @@ export async function decideStaffProposal(
 const LIST_PENDING_BY = statement('staff_proposal_list_pending_by')`
   ${SELECT} WHERE t.state = 'pending' AND t.proposed_by = $1 ORDER BY t.id`;
 
-/** Rejects whatever the person proposed that waits, each with an entry in the audit log. */
+/** Rejects every pending proposal of the person, each with an entry in the audit log. */
 export async function rejectProposalsOf(
   tx: Tx,
   proposer: StaffId,
   { by, at }: { readonly by: StaffMember; readonly at: Date },
 ): Promise<void> {
-  // One by no process of ours cannot be confirmed anyhow.
+  // An unattested one cannot be confirmed in any case.
   for (const row of attestedProposals.only(tx, await tx.run<ProposalRow>(LIST_PENDING_BY, [proposer]))) {
     const id = row.id as StaffProposalId;
     await decideStaffProposal(tx, id, { state: 'rejected', by, at, tokenSha256: null });
@@ -112,7 +112,7 @@ const MATCHES_TOKENS = statement('staff_proposal_matches_tokens')`
   SELECT 1 FROM staff_proposals t
   WHERE t.id = $1 AND t.state = 'confirmed' AND t.token_sha256 = $2 AND t.confirmation_sha256 = $3 AND t.decided_at > $4`;
 
-/** Whether these are the digests of its two tokens, and it was confirmed since. Verify the row besides. */
+/** Whether these are the digests of its two tokens and it was confirmed after that time. Verify the row as well. */
 export async function hasTokens(
   tx: Tx,
   id: StaffProposalId,

@@ -16,7 +16,7 @@ export type User = {
   readonly totpSecretSealed: string | null;
   readonly totpPendingSealed: string | null;
   readonly passkeyIds: readonly PasskeyId[];
-  /** Whether the person must enrol a second factor anew before anything else. */
+  /** Whether the person must enrol a second factor again before anything else. */
   readonly lostSecondFactor: boolean;
   /** When the account was recovered last. */
   readonly recoveredAt: Date | null;
@@ -31,9 +31,9 @@ async function find(db: Queryable, query: Statement, value: string): Promise<Use
   return row && toUser(db, row);
 }
 
-/** Throws `permission_denied` for a row that no process of ours wrote. */
+/** Throws `permission_denied` for an unattested row. */
 function toUser(db: Queryable, row: UserRow): User {
-  // As for an account that is not there: nothing tells the two apart.
+  // As for a missing account: the response must not distinguish them.
   if (!attestedUsers.isAttested(db, row)) throw authenticationFailed('the row of the account is not attested');
   return row;
 }
@@ -49,7 +49,7 @@ export type NewUser = Pick<User, 'id' | 'email' | 'name' | 'passwordHash' | 'tot
   readonly createdAt: Date;
 };
 
-/** False when somebody has this e-mail already; then nothing changes. */
+/** False if the e-mail belongs to another user; then nothing changes. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
   if ((await insert(tx, user)).length === 0) return false;
   await attestedUsers.attest(tx, [user.id]);
@@ -64,7 +64,7 @@ export async function findUserByEmail(db: Queryable, email: string): Promise<Use
 
 const FIND_ID_BY_EMAIL = statement('user_find_id_by_email')`SELECT id FROM users WHERE email = $1`;
 
-/** Whose e-mail it is, for the audit log alone: the row counts for nothing unless it is attested, which this does not ask. */
+/** The user id of the e-mail, only for the audit log: the attestation of the row is not verified here. */
 export async function findUserIdByEmail(db: Queryable, email: string): Promise<UserId | null> {
   return (await findOne<{ id: UserId }>(db, FIND_ID_BY_EMAIL, [email]))?.id ?? null;
 }
@@ -77,12 +77,12 @@ export async function findUser(db: Queryable, id: UserId): Promise<User | null> 
 
 const LIST = statement('user_list')`${SELECT} WHERE t.id = ANY($1) ORDER BY t.id`;
 
-/** Those of these people whose rows a process of ours wrote: nobody else can log in. */
+/** The users among these ids with attested rows: nobody else can log in. */
 export async function listUsers(db: Queryable, ids: readonly UserId[]): Promise<User[]> {
   return attestedUsers.only(db, await db.run<UserRow>(LIST, [ids]));
 }
 
-/** The rows whose people a process of ours wrote: people decide by the names and addresses that they are shown. */
+/** The rows whose people are attested: people decide by the displayed names and addresses. */
 export async function withAttestedPeople<Row>(
   db: Queryable,
   rows: readonly Row[],
@@ -98,7 +98,7 @@ export async function withAttestedPeople<Row>(
   return rows.filter((row) => peopleOf(row).every((person) => person === null || isShownTruly(person)));
 }
 
-/** Throws `permission_denied` unless all of the rows show their people so. */
+/** Throws `permission_denied` unless the people of all rows are attested. */
 export async function requireAttestedPeople<Row>(
   db: Queryable,
   rows: readonly Row[],
@@ -110,9 +110,9 @@ export async function requireAttestedPeople<Row>(
 
 const LOCK = statement('user_lock')`SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE`;
 
-/** The user, locked: no other transaction changes their password or second factor until this one ends. */
+/** The user, locked: no other transaction changes password or second factor until this one ends. */
 export async function findUserLocked(tx: Tx, id: UserId): Promise<User | null> {
-  // Two statements: a single one would read the passkeys as they were before it waited for the lock.
+  // Two statements: a single one would read the passkeys as of the time before it waited for the lock.
   await tx.run(LOCK, [id]);
   return findUser(tx, id);
 }
@@ -127,7 +127,7 @@ const USE_TOTP_STEP = statement('user_use_totp_step')`
   UPDATE users SET totp_last_step = $2
   WHERE id = $1 AND totp_secret_sealed IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2) RETURNING 1`;
 
-/** Uses up the code of this time step and of every earlier one. False when it was used already. */
+/** Uses up the code of this time step and of every earlier one. False if it was used already. */
 export async function useTotpStep(tx: Tx, id: UserId, step: number): Promise<boolean> {
   return (await tx.run(USE_TOTP_STEP, [id, step])).length === 1;
 }
@@ -150,7 +150,7 @@ export async function confirmTotp(tx: Tx, id: UserId, step: number): Promise<voi
 
 const END_LOSS = statement('user_end_loss')`UPDATE users SET lost_second_factor = false WHERE id = $1`;
 
-/** The person has a second factor again, other than by an authenticator app. */
+/** Ends the loss of the second factor: the person has one again, other than an authenticator app. */
 export async function endLossOfSecondFactor(tx: Tx, id: UserId): Promise<void> {
   await attestedUsers.change(tx, [id], () => tx.run(END_LOSS, [id]));
 }
@@ -159,7 +159,7 @@ const MARK_RECOVERED = statement('user_mark_recovered')`
   UPDATE users SET recovered_at = greatest(recovered_at, $2), lost_second_factor = lost_second_factor OR has_second_factor(id)
   WHERE id = $1`;
 
-/** Notes the recovery: whoever has a second factor now must enrol another one. Call it before the factor is removed. */
+/** Marks the recovery: a person with a second factor must enrol another one. Call it before the factor is removed. */
 export async function markRecovered(tx: Tx, id: UserId, at: Date): Promise<void> {
   await attestedUsers.change(tx, [id], () => tx.run(MARK_RECOVERED, [id, at]));
 }

@@ -1,4 +1,4 @@
-// Counts what waits for a person's word as the second one: invitations, and changes of members and of the policy.
+// Counts proposals that wait for a person as the second one: invitations, and changes of members and of the policy.
 import { listAttestedMembers } from './member.ts';
 import { listOpenProposals } from './proposal.ts';
 import type { Queryable } from '../platform/database.ts';
@@ -11,7 +11,7 @@ export type WaitingProposals = {
   readonly policyChanges: number;
 };
 
-/** What others proposed and this person may agree to. */
+/** Proposals of others that this person may approve. */
 export async function countProposals(
   db: Queryable,
   { merchantId, userId, roles }: Person,

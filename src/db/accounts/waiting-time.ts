@@ -23,7 +23,7 @@ export async function findBeginnings(db: Queryable, merchantId: MerchantId, user
   return { approverSince: membership?.approverSince ?? null, recoveredAt: user?.recoveredAt ?? null };
 }
 
-/** Who would move money of which merchant. */
+/** Who would move money, and of which merchant. */
 export type MoneyMove = {
   readonly merchantId: MerchantId;
   readonly userId: UserId;
@@ -33,7 +33,7 @@ export type MoneyMove = {
 };
 
 /**
- * Throws `permission_denied` during the person's waiting time, or for an API key of theirs `insufficient_scope`, and
+ * Throws `permission_denied` during the person's waiting time, or `insufficient_scope` for an API key of theirs, and
  * `state_conflict` while too few owners of the merchant have a second factor for money to leave it.
  */
 export async function requireMayMoveMoney(
@@ -53,7 +53,7 @@ async function requirePersonWaited(db: Queryable, move: MoneyMove): Promise<void
   requireWaited(movesMoneyFrom(await findBeginnings(db, merchantId, userId), waitMs), at);
 }
 
-/** Those of these members whose waiting time, if they have one, is over. */
+/** Those of these members whose waiting time, if any, is over. */
 export async function waitedAmong(
   db: Queryable,
   members: readonly Membership[],
@@ -72,8 +72,8 @@ export async function waitedAmong(
   });
 }
 
-// By an API key, it counts only from a recovery of the maker's account before the key was created, since nobody learns an
-// older key by a recovery.
+// For an API key, the waiting time counts only from a recovery before the creation of the key: a recovery reveals no
+// older key.
 async function requireKeyWaited(db: Queryable, keyId: ApiKeyId, move: MoneyMove): Promise<void> {
   const waitMs = waitingTimeMs(move.environment, move.policy);
   if (waitMs === 0) return;
@@ -96,7 +96,7 @@ export async function lacksSecondOwner(
 ): Promise<boolean> {
   // No number of owners is too small in the test environment.
   if (!needsSecondOwner(environment, 0)) return false;
-  // An owner whose row no process of ours wrote is none: then money waits rather than leaves.
+  // An owner with an unattested row does not count: then money waits rather than leaves.
   const owners = (await listAttestedMemberships(db, merchantId)).filter(({ roles }) => roles.includes('owner'));
   const users = await listUsers(
     db,

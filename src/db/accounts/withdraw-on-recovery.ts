@@ -1,4 +1,4 @@
-// Withdraws what is pending in the name of an account that is recovered: somebody else may have placed it.
+// Withdraws everything pending in the name of a recovered account: somebody else may have created it.
 import { insertAuditEntry } from './audit.ts';
 import { withdrawProposalsBy } from './proposal.ts';
 import type { Tx } from '../platform/database.ts';
@@ -14,9 +14,9 @@ export type WithdrawOnRecovery = {
 };
 
 /**
- * At each of these merchants: approvals of payouts and refunds that are not released, proposals about members and the policy, and
- * invitations that the person sent; an approval of somebody else's invitation. Each has an entry in the merchant's audit log. What
- * was released, and what took effect, stays. The merchants, the memberships and the person are locked before.
+ * At each of these merchants: approvals of payouts and refunds that are not released, proposals about members and the
+ * policy, and invitations that the person sent; an approval of somebody else's invitation. Each has an entry in the
+ * merchant's audit log. Released payments and changes in effect stay. Lock merchants, memberships and person first.
  */
 export async function withdrawOnRecovery(
   tx: Tx,

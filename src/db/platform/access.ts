@@ -1,30 +1,30 @@
-// What each account of the database may do, table by table. It is granted again by every `migrate`, so that
-// this file is what applies, also to tables and accounts that came later.
+// The rights of each database account, table by table. Every `migrate` grants them again, so that this file applies,
+// also to later tables and accounts.
 import { escapeIdentifier, type Client } from 'pg';
 
-/** Runs the server and the staff commands. It reads every table, and is refused whatever no statement of ours needs. */
+/** Runs the server and the staff commands. It reads every table, and has no right that none of our statements needs. */
 export const APPLICATION = 'malipo_app';
-/** Reads what reports need, and no secret, password hash or digest of a token. */
+/** Reads the data that reports need, and no secret, password hash or digest of a token. */
 export const REPORTS = 'malipo_report';
 
-/** A lock of a row takes the right to change one of its columns; a trigger refuses the change of those named here, or it harms nothing. */
+/** A row lock requires the right to change a column: a trigger refuses the change, or it is harmless. */
 type Right = 'INSERT' | 'UPDATE' | 'DELETE' | `UPDATE (${string})`;
 
 const APPENDED: readonly Right[] = ['INSERT'];
 const KEPT: readonly Right[] = ['INSERT', 'UPDATE'];
 const EXPIRING: readonly Right[] = ['INSERT', 'UPDATE', 'DELETE'];
-/** Tables that this list does not know: a test fails until they are in it. */
+/** Tables that this list lacks: a test fails until they are in it. */
 const UNLISTED = EXPIRING;
 
-/** What the application may do beside reading. */
+/** The rights of the application besides reading. */
 export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   api_keys: KEPT,
   api_key_uses: KEPT,
   api_requests: ['INSERT', 'UPDATE (created_at)', 'DELETE'],
-  // Withdrawn once, and otherwise as they are: a trigger sees to it.
+  // Withdrawn once, otherwise unchanged: a trigger ensures it.
   approvals: KEPT,
   attempt_counters: EXPIRING,
-  // A link alone moves the end of its chain, by a trigger that runs as the owner, and so it does with what waits for links.
+  // Only a link moves the end of its chain and removes the waiting entry, by a trigger that runs as the owner.
   audit_chains: ['UPDATE (chain)'],
   audit_entries: APPENDED,
   audit_entries_to_link: [],
@@ -32,7 +32,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   audit_links: APPENDED,
   breakers: KEPT,
   call_grants: KEPT,
-  // An attempt to pay locks its checkout, and PostgreSQL gives that lock only to whoever may update a column; besides, one is cancelled.
+  // An attempt locks its checkout, which requires the right to update a column; a checkout is also cancelled.
   checkouts: ['INSERT', 'UPDATE (cancelled_at)'],
   checkout_attempts: APPENDED,
   currencies: [],
@@ -72,13 +72,13 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   sessions: EXPIRING,
   staff_members: KEPT,
   staff_proposals: KEPT,
-  // Numbered again after a restore: the right that a lock of a row takes, too.
+  // Numbered again after a restore; a row lock requires this right too.
   state_changes: ['INSERT', 'UPDATE (xid)', 'DELETE'],
   users: KEPT,
   work: EXPIRING,
 };
 
-/** What the reports read: each table with the columns that they do not see. What is not named here they do not see at all. */
+/** The tables for reports, each with its hidden columns. Tables missing here are hidden entirely. */
 export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['key_sha256'],
   api_key_uses: [],
@@ -86,7 +86,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   audit_entries: [],
   breakers: [],
   call_grants: [],
-  // Whoever has the code can try to pay.
+  // A reader of the code could try to pay.
   checkouts: ['code'],
   checkout_attempts: ['code_sha256'],
   currencies: [],
@@ -117,23 +117,23 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Whatever the list says, no column with such a name is shown: one that a later migration adds may hold a secret. With a row
- * that somebody kept with its attestation, the owner of the tables could put it back.
+ * No column with such a name is visible, whatever the list says: a column of a later migration may hold a secret. The
+ * owner of the tables could also restore a saved row with its attestation.
  */
 const SECRET_COLUMN = /attestation|sealed|secret|sha256|hash|digest|token|password|totp|credential|public_key|mac$/;
 
-/** Functions of PostgreSQL by which anybody could hold up others or fill the disk, its log included. */
+/** Functions of PostgreSQL by which any account could block others or fill the disk, including its log. */
 const RESTRICTED_FUNCTIONS = '^(pg_(try_)?advisory_|lo_|loread$|lowrite$|pg_logical_emit_message$)';
-/** What the application needs of them. */
+/** The functions that the application needs. */
 export const APPLICATION_FUNCTIONS: readonly string[] = ['pg_try_advisory_xact_lock(bigint)'];
-/** What `migrate` needs of them. */
+/** The function that `migrate` needs. */
 const OWNER_FUNCTIONS = 'pg_advisory_lock(bigint)';
 
 type Relation = { readonly name: string; readonly isView: boolean; readonly columns: readonly string[] };
 
 /**
- * Gives both accounts exactly what is written here, in one transaction; what they had before is taken away. An account that does
- * not exist gets nothing: the next `migrate` after it was created does it. The connection must own the tables.
+ * Gives both accounts exactly these rights, in one transaction, and revokes all others. An account that does not exist
+ * gets nothing: the next `migrate` after its creation does. The connection must own the tables.
  */
 export async function grantAccess(client: Client): Promise<void> {
   const { rows: accounts } = await client.query<{ name: string }>(
@@ -145,8 +145,8 @@ export async function grantAccess(client: Client): Promise<void> {
   const { rows: triggers } = await client.query<{ name: string }>(TRIGGER_FUNCTIONS);
   const statements = [
     'BEGIN',
-    // Whoever may create a table of their own could hang a trigger function that runs as the owner on it, or hide a table from the
-    // functions that check it.
+    // An account that may create a table could attach a trigger function to it that runs as the owner, or hide a table
+    // from the functions that check it.
     ...triggers.map(({ name }) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`),
     'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
     ...(names.has(APPLICATION) ? grantsOf(APPLICATION, relations, applicationGrants) : []),
@@ -165,8 +165,8 @@ const TRIGGER_FUNCTIONS = `
   WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype ORDER BY 1`;
 
 /**
- * Takes those functions from everybody, in the database of this connection, and gives the application and the owner what they
- * need of them. The connection must be a superuser's, who owns these functions.
+ * Revokes these functions from everybody, in the database of this connection, and grants application and owner those
+ * that they need. The connection must be a superuser's, who owns these functions.
  */
 export async function restrictFunctions(client: Client, owner: string): Promise<void> {
   const { rows } = await client.query<{ functions: string }>(
@@ -203,7 +203,7 @@ function applicationGrants({ name, isView }: Relation): readonly string[] {
   return isView ? ['SELECT'] : ['SELECT', ...tableRights(name)];
 }
 
-/** What the application may do with a table of the service beside reading it. */
+/** The rights of the application on a table, besides reading it. */
 export function tableRights(name: string): readonly string[] {
   return APPLICATION_RIGHTS[name] ?? UNLISTED;
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Batcher<Item, Result> = {
-  /** Resolves to what handling the item's batch returned; rejects when handling it fails. */
+  /** Resolves to the result of the item's batch; rejects if handling the batch fails. */
   add(item: Item): Promise<Result>;
   /** Resolves when every waiting item is handled. */
   drain(): Promise<void>;
@@ -16,9 +16,9 @@ type Waiting<Item, Result> = {
 };
 
 /**
- * Handles `atOnce` batches at a time, one unless it says otherwise; items that arrive meanwhile form the next one, so batches grow
- * with the load. With `pauseMs` each batch waits so long for items, unless the batcher is being drained. With
- * `longestWait` an item that has waited so long when a batch begins is rejected with that error, and never handled.
+ * Handles `atOnce` batches at a time, by default one. Items that arrive meanwhile form the next batch, so batches grow
+ * with the load. With `pauseMs` each batch first waits that long for items, unless the batcher is being drained. With
+ * `longestWait` an item that has waited longer when a batch begins is rejected with that error, and never handled.
  */
 export function createBatcher<Item, Result = void>(options: {
   readonly maxItems: number;
@@ -26,7 +26,7 @@ export function createBatcher<Item, Result = void>(options: {
   readonly atOnce?: number;
   readonly pauseMs?: number;
   readonly longestWait?: { readonly ms: number; readonly error: () => Error };
-  /** The clock of `longestWait`, in milliseconds; the process's own by default. */
+  /** The clock of `longestWait`, in milliseconds; by default the clock of the process. */
   readonly nowMs?: () => number;
 }): Batcher<Item, Result> {
   const { maxItems, handle, atOnce = 1, pauseMs, longestWait, nowMs = () => performance.now() } = options;
@@ -35,7 +35,7 @@ export function createBatcher<Item, Result = void>(options: {
   const waiting: Waiting<Item, Result>[] = [];
 
   async function run(): Promise<void> {
-    // Lets every item that is added in this turn of the event loop join the batch.
+    // Lets every item added in this turn of the event loop join the batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       if (pauseMs !== undefined) await sleep(pauseMs, undefined, { signal: draining.signal }).catch(() => undefined);
@@ -51,7 +51,7 @@ export function createBatcher<Item, Result = void>(options: {
     }
   }
 
-  // The longest waiting is the first.
+  // The first item has waited longest.
   function rejectLate(): void {
     if (!longestWait) return;
     const since = nowMs() - longestWait.ms;
@@ -64,7 +64,7 @@ export function createBatcher<Item, Result = void>(options: {
     if (running.size >= atOnce) return;
     const one = run().finally(() => {
       running.delete(one);
-      // Added after the last look, when this one still counted as running.
+      // Items may have been added after the last check, while this run still counted as running.
       if (waiting.length > 0) start();
     });
     running.add(one);

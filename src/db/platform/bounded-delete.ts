@@ -1,17 +1,17 @@
-// Deletion of rows whose time is over, a bounded number at a time, so that no statement runs long or holds many locks.
+// Deletes ended rows, a bounded number at a time, so that no statement runs long or holds many locks.
 import { readCount, statement, type Queryable } from './database.ts';
 
 export type EndedRows = {
   readonly table: string;
   /** The columns of the primary key. */
   readonly key: string;
-  /** When a row of the table is over, at the moment `$1`. */
+  /** The condition of an ended row at the moment `$1`. */
   readonly isOver: `${string} ${'<' | '<='} $1`;
-  /** Where no index has the time: which rows may be over, and the order in which the first `limit` of them are looked at. */
+  /** Without an index on the time: the rows that may have ended, in the order in which they are checked. */
   readonly first?: string;
 };
 
-/** A function that deletes at most `limit` ended rows and returns how many. It skips rows that others have locked. */
+/** A function that deletes at most `limit` ended rows and returns how many. It skips locked rows. */
 export function boundedDelete(
   name: string,
   { table, key, isOver, first }: EndedRows,

@@ -1,4 +1,4 @@
-// Finds the value of each parameter by the name of its column, so that no value takes the place of another.
+// Takes the value of each parameter by the name of its column, so that no two values are swapped.
 import { keyOf, statement, type Queryable } from './database.ts';
 
 type Trimmed<Text> = Text extends `${' ' | '\n'}${infer Rest}` ? Trimmed<Rest> : Text;
@@ -21,7 +21,7 @@ export function parametersOf<List extends string>(columns: List, first = 1) {
   };
 }
 
-/** A function that inserts one row, whose fields have the names of the columns, and returns what the `ending` says. */
+/** A function that inserts one row, whose fields have the names of the columns, and returns the columns of `ending`. */
 export function insertion<List extends string>(name: string, table: string, columns: List, ending = '') {
   const { places, valuesOf } = parametersOf(columns);
   const INSERT = statement(name)`INSERT INTO ${table} (${columns}) VALUES (${places}) ${ending}`;

@@ -1,30 +1,31 @@
-// Creates the databases and the accounts that the service and Temporal log in with, each with no more rights than it needs.
+// Creates the databases and the accounts of the service and of Temporal, each with the least rights.
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { APPLICATION, REPORTS, restrictFunctions } from './access.ts';
 import { connectionTo } from './session-settings.ts';
 
 export type AccountsOptions = {
-  /** Of a superuser. It is needed for this alone. */
+  /** The address of a superuser, needed only here. */
   readonly adminUrl: string;
-  /** The addresses that the others will use: each names its account, its password and its database. */
+  /** The addresses of the other accounts, each with account, password and database. */
   readonly ownerUrl: string;
   readonly applicationUrl: string;
   readonly reportUrl?: string | undefined;
-  /** Of Temporal's own account and the first of its two databases; the second one has the suffix `_visibility`. */
+  /** The address of Temporal's account and its first database; the second has the suffix `_visibility`. */
   readonly temporalUrl?: string | undefined;
 };
 
 type Account = { readonly name: string; readonly password: string; readonly database: string };
 
 const TIMEOUT_MS = 30_000;
-/** Any fixed number: accounts belong to the whole server, and two processes that create one at once would disturb each other. */
+/** Any fixed number. Accounts belong to the whole server: two processes that create one would collide. */
 const ADVISORY_LOCK = 7_261_544_037;
 
 /**
- * Creates what is missing, sets password and rights of what is there, and takes the settings of the accounts away. Nobody but
- * superusers connects to the database of the superuser's address and to the template any more. The owner then
- * owns the database with all that is in it, so that `migrate` needs no other account; `migrate` grants the rights on the tables.
- * Safe to repeat and to run from several processes at once. Throws when an address lacks a part, when two accounts are one, and when one of them is a superuser.
+ * Creates missing accounts, sets password and rights of existing ones, and resets their settings. Only superusers can
+ * then connect to the template and the database of the superuser's address. The owner owns the database with all its
+ * content, so that `migrate` needs no other account; `migrate` grants the rights on the tables.
+ * Safe to repeat and to run concurrently. Throws if an address lacks a part, if two accounts are one, or if one is a
+ * superuser.
  */
 export async function createAccounts(options: AccountsOptions): Promise<void> {
   const { adminUrl, ownerUrl, applicationUrl, reportUrl, temporalUrl } = options;
@@ -39,7 +40,7 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
     await endSessions(client, common, all);
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
     for (const name of common) await client.query(accessToDatabase(name, []).join('; '));
-    // Otherwise the passwords would be in the server's log.
+    // Otherwise the server's log would contain the passwords.
     await client.query("SET log_statement = 'none'; SET log_min_error_statement = 'panic'");
     for (const group of [APPLICATION, REPORTS]) await ensureRole(client, group, 'NOLOGIN');
     for (const account of all) await ensureLogin(client, account);
@@ -55,14 +56,14 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
   });
 }
 
-/** Which PostgreSQL itself lets everybody into: that of the superuser's address and the template, unless one of these is ours. */
+/** Databases that PostgreSQL opens to everybody, that of the superuser's address and the template, without our own. */
 function commonDatabases(adminUrl: string, owners: readonly Account[]): readonly string[] {
   const own = owners.flatMap(temporalDatabases);
   const maintenance = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
   return [...new Set([maintenance, 'template1'])].filter((name) => name !== '' && !own.includes(name));
 }
 
-/** Whoever had the address of an account could hold the lock there, and fill the disk. None of ours has any business there. */
+/** A thief of an account's address could hold the lock there or fill the disk. None of our accounts works there. */
 async function endSessions(client: Client, databases: readonly string[], accounts: readonly Account[]): Promise<void> {
   await client.query(
     `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_roles r ON r.oid = a.usesysid
@@ -94,7 +95,7 @@ async function ensureRole(client: Client, name: string, attributes: string): Pro
     name,
   ]);
   if (rows[0]?.rolsuper) throw new Error(`the account ${name} is a superuser; choose another name`);
-  // A group that is there already may be an account that logs in.
+  // An existing group may be an account that can log in.
   if (rows[0] && attributes === 'NOLOGIN') return;
   await client.query(`${rows[0] ? 'ALTER' : 'CREATE'} ROLE ${escapeIdentifier(name)} ${attributes}`);
 }
@@ -105,7 +106,7 @@ async function ensureLogin(client: Client, { name, password }: Account): Promise
   await resetSettings(client, name);
 }
 
-/** Whoever had its address may have given it some, which would outlive its password. */
+/** A person with the account's address may have set some. They would outlive the password. */
 async function resetSettings(client: Client, name: string): Promise<void> {
   const { rows } = await client.query<{ database: string | null }>(
     `SELECT d.datname AS database FROM pg_db_role_setting s LEFT JOIN pg_database d ON d.oid = s.setdatabase
@@ -118,7 +119,7 @@ async function resetSettings(client: Client, name: string): Promise<void> {
   }
 }
 
-/** An account with a name of its own, for example of a second environment on one server, has the rights of the group. */
+/** An account with another name, for example of a second environment on one server, has the rights of the group. */
 async function joinGroup(client: Client, { name }: Account, group: string): Promise<void> {
   if (name !== group) await client.query(`GRANT ${escapeIdentifier(group)} TO ${escapeIdentifier(name)}`);
 }
@@ -137,7 +138,9 @@ async function ensureDatabase(client: Client, name: string, { owner, users }: Us
   for (const statement of accessToDatabase(name, names)) await client.query(statement);
 }
 
-/** Nobody but its owner, superusers and these accounts may connect, and nobody but its owner may create anything, not even for a session. */
+/**
+ * Only the owner, superusers and these accounts may connect; only the owner may create objects, even temporary ones.
+ */
 export function accessToDatabase(name: string, accounts: readonly string[]): string[] {
   const database = escapeIdentifier(name);
   return [
@@ -146,7 +149,7 @@ export function accessToDatabase(name: string, accounts: readonly string[]): str
   ];
 }
 
-/** Whatever an earlier version created there as another account. */
+/** Takes over the objects that an earlier version created as another account. */
 async function takeOver(adminUrl: string, database: string, owner: Account): Promise<void> {
   await withClient(addressOf(adminUrl, database), async (client) => {
     const { rows } = await client.query<{ what: string }>(FOREIGN_OBJECTS, [owner.name]);
@@ -156,7 +159,7 @@ async function takeOver(adminUrl: string, database: string, owner: Account): Pro
   });
 }
 
-// The sequence of an identity column goes with its table, and what belongs to an extension with the extension.
+// The sequence of an identity column moves with its table, and the objects of an extension with the extension.
 const FOREIGN_OBJECTS = `
   SELECT CASE c.relkind WHEN 'v' THEN 'VIEW ' WHEN 'm' THEN 'MATERIALIZED VIEW ' WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END
          || c.oid::regclass AS what
@@ -178,7 +181,7 @@ function addressOf(adminUrl: string, database: string): string {
 async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
   const limits = { connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS };
   const client = new Client({ ...connectionTo(url), ...limits });
-  // A connection that breaks rejects the statement under way; without a listener it would end the process.
+  // A broken connection rejects its statement; without a listener it would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {

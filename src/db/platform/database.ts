@@ -8,25 +8,25 @@ import { DomainError } from '../../domain/errors.ts';
 import { refusedBy } from '../payments/refused-rules.ts';
 import { connectionTo, QUEUE_SETTINGS, SESSION_SETTINGS } from './session-settings.ts';
 
-/** PostgreSQL truncates longer names, and two statements whose names it truncates alike would run as one. */
+/** PostgreSQL truncates longer names, and two statements with equal truncated names would run as one. */
 const LONGEST_NAME = 63;
 
 /** A prepared statement, planned once per connection under its name. Write one per exported function. */
 export type Statement = { readonly name: string; readonly text: string };
 
-/** What a read runs on: a pool connection or a transaction. */
+/** The connection of a read: a pool connection or a transaction. */
 export type Queryable = {
-  /** The rows: column names in camel case, each `bigint` a BigInt. What is within JSON stays as it is stored. */
+  /** The rows: column names in camel case, each `bigint` a BigInt. Values within JSON are unchanged. */
   run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
   /** Attests and verifies the rows that say who may do what (`attested-rows.ts`). */
   readonly attestor: RowAttestor;
-  /** Passes on the news, once what it says is committed; in a transaction that is rolled back, never. */
+  /** Passes on the news once its transaction is committed; never if the transaction is rolled back. */
   announce(news: News): void;
 };
 
-/** That deliveries were recorded whose first attempt is owed. */
+/** The news that deliveries were recorded whose first attempt is owed. */
 export const DELIVERIES_OWED = 'deliveries owed';
-/** That a payment came into a state, or that dispatchers have something to send. */
+/** The news that a payment came into a state, or that dispatchers have something to send. */
 export type News = StateChange | typeof DELIVERIES_OWED;
 
 /** The first row that the statement returns, or null. */
@@ -45,14 +45,14 @@ export async function readCount(db: Queryable, query: Statement, values: readonl
 }
 
 const announced = Symbol('announced');
-/** An open transaction, with what is announced once it is committed. Functions that must be atomic with others take this type. */
+/** An open transaction with the news to announce after its commit. Functions that must be atomic take this type. */
 export type Tx = Queryable & { readonly [announced]: News[] };
 
 const BEGIN_PART = statement('savepoint_begin')`SAVEPOINT part`;
 const KEEP_PART = statement('savepoint_keep')`RELEASE SAVEPOINT part`;
 const UNDO_PART = statement('savepoint_undo')`ROLLBACK TO SAVEPOINT part`;
 
-/** Runs `work` as a part of the transaction: when it throws, its writes are undone and the rest of the transaction stays. */
+/** Runs `work` as a part of the transaction: if it throws, its writes are undone and the transaction continues. */
 export async function withSavepoint<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
   await tx.run(BEGIN_PART, []);
   const before = tx[announced].length;
@@ -67,16 +67,16 @@ export async function withSavepoint<Result>(tx: Tx, work: () => Promise<Result>)
   }
 }
 
-/** Outside of `withTransaction` each statement is a transaction of its own, and is retried like one. */
+/** Outside `withTransaction` each statement is a separate transaction, and is retried as one. */
 export type Database = Queryable & {
   /**
    * Runs `work` in one transaction: commits when it returns, rolls back when it throws. After a deadlock or a
-   * serialization failure it runs again from the start, so `work` must touch nothing but the transaction.
+   * serialization failure `work` runs again from the start, so it must act on the transaction only.
    */
   withTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   /**
-   * Runs `work` in one read-only transaction whose statements have the time-out given here instead of the pool's. When
-   * the signal aborts, the running statement is cancelled and `work` fails.
+   * Runs `work` in one read-only transaction, whose statements have this timeout instead of the pool's. When the signal
+   * aborts, the running statement is cancelled and `work` fails.
    */
   withLongReads<Result>(limits: LongReadLimits, work: (db: Queryable) => Promise<Result>): Promise<Result>;
   readonly pool: Pool;
@@ -85,9 +85,9 @@ export type Database = Queryable & {
 
 export type LongReadLimits = {
   readonly statementTimeoutMs: number;
-  /** All statements read the database as it is at the first of them. */
+  /** All statements read the database as of the first of them. */
   readonly atOneMoment?: boolean;
-  /** Whether each statement finds a few rows of large tables, by their indexes alone, whatever PostgreSQL believes of the tables. */
+  /** Whether each statement finds a few rows of large tables by indexes only, whatever statistics PostgreSQL has. */
   readonly byIndex?: boolean;
   readonly signal?: AbortSignal;
 };
@@ -95,14 +95,14 @@ export type LongReadLimits = {
 export type DatabaseOptions = {
   readonly url: string;
   readonly poolSize: number;
-  /** So many connections stay open, once they were needed; none by default. */
+  /** How many connections stay open once they were needed; by default none. */
   readonly keptConnections?: number;
   readonly statementTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly onIdleError: (error: Error) => void;
-  /** Without it nothing that is attested can be read or written. */
+  /** Without it no attested row can be read or written. */
   readonly attestor?: RowAttestor;
-  /** Whether its statements claim from queues: no plan of theirs reads a whole table. */
+  /** Whether its statements claim from queues: none of their plans reads a whole table. */
   readonly claimsFromQueues?: boolean;
   /** Called after every wait for a connection. */
   readonly watch?: PoolWatch;
@@ -126,7 +126,7 @@ const MAX_TRIES = 4;
 const SILENCE_MARGIN_MS = 1000;
 const RETRYABLE = new Set(['40001', '40P01']);
 
-/** The tag of the template that holds the text: statement('merchant_find')`SELECT …`. */
+/** The tag of a template with the text: statement('merchant_find')`SELECT …`. */
 export function statement(
   name: string,
 ): (parts: TemplateStringsArray, ...values: readonly (string | number)[]) => Statement {
@@ -134,7 +134,7 @@ export function statement(
   return (parts, ...values) => ({ name, text: String.raw({ raw: parts }, ...values) });
 }
 
-/** For a text that is composed at run time: each of its forms is a statement of its own. */
+/** For a text composed at run time: each of its forms is a separate statement. */
 export function composedStatement(prefix: string, text: string): Statement {
   return statement(`${prefix}_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`)`${text}`;
 }
@@ -146,13 +146,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     min: options.keptConnections ?? 0,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
-    // A server that has gone silent cannot time out its own statement.
+    // A silent server cannot time out its own statement.
     query_timeout: options.statementTimeoutMs + SILENCE_MARGIN_MS,
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
     application_name: 'malipo',
   };
   const pool = options.watch ? new WatchedPool(settings, options.watch) : new Pool(settings);
-  // Without a listener, a connection that breaks while it is idle would end the process.
+  // Without a listener, a connection that breaks while idle would end the process.
   pool.on('error', options.onIdleError);
   pool.on('connect', watchForLoss);
   const announce = (news: News): void => {
@@ -172,21 +172,21 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const lossOf = new WeakMap<PoolClient, Error>();
 
-// A connection can break in the same tick in which the pool hands it over, before whoever waits for it runs again, and an error
-// event without a listener ends the process. So each connection has a listener from its first moment to its last.
+// A connection can break in the tick in which the pool hands it over, before its caller runs, and an error event
+// without a listener ends the process. So each connection has a listener from its creation to its end.
 function watchForLoss(client: PoolClient): void {
   client.on('error', (error) => {
     lossOf.set(client, error);
   });
 }
 
-// The driver's own way is to return a bigint as text. Queries on the pool itself still do.
+// The driver itself returns a bigint as text. Queries on the pool itself still do.
 const TYPES = new TypeOverrides();
 TYPES.setTypeParser(types.builtins.INT8, BigInt);
 
 /**
- * Rejects only when the server has ended the transaction of the statement. It reports an error before that, and until then the statement
- * keeps its locks: whoever goes on at once, on another connection, would take them for those of another request.
+ * Rejects only after the server has ended the statement's transaction. The server reports an error earlier and keeps
+ * the locks until then: a caller who continued on another connection would take them for those of another request.
  */
 function runAlone<Row extends object>(pool: Pool, query: Statement, values: readonly unknown[]): Promise<Row[]> {
   return withConnection(pool, 'SELECT 1', (client) => runOn<Row>(client, query, values));
@@ -213,10 +213,10 @@ function toObject(keys: readonly string[], row: readonly unknown[]): Record<stri
   return object;
 }
 
-// A key is created once for each column name, not for each row. The statements name the columns, so the map stays small.
+// A key is created once per column name, not per row. The statements name their columns, so the map stays small.
 const keysByColumn = new Map<string, string>();
 
-/** The property that holds a column of a row: `created_at` is `createdAt`. */
+/** The property for a column: `created_at` is `createdAt`. */
 export function keyOf(column: string): string {
   const known = keysByColumn.get(column);
   if (known !== undefined) return known;
@@ -246,7 +246,7 @@ async function withTransaction<Result>(
   });
 }
 
-/** The same transaction, whose changes are announced as those of this request. */
+/** The same transaction, which announces its changes as those of this request. */
 export function asRequested(tx: Tx, requestId: string): Tx {
   return {
     ...tx,
@@ -256,7 +256,7 @@ export function asRequested(tx: Tx, requestId: string): Tx {
   };
 }
 
-/** Whether the database refused the statement: for a wrong value (class 22) or a broken rule (class 23). */
+/** Whether the database refused the statement for a wrong value (class 22) or a broken rule (class 23). */
 export function isRefusedValue(error: unknown): boolean {
   return error instanceof DomainError || (error instanceof DatabaseError && /^2[23]/.test(error.code ?? ''));
 }
@@ -308,7 +308,7 @@ async function withLongReads<Result>(
   });
 }
 
-/** `work` begins the transaction, which is committed when `work` returns and rolled back when it throws. */
+/** `work` begins the transaction. It is committed when `work` returns and rolled back when it throws. */
 function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   return withConnection(pool, 'ROLLBACK', async (client) => {
     const result = await work(client);
@@ -317,7 +317,7 @@ function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promis
   });
 }
 
-/** When `work` throws, `afterFailure` runs on the connection before anybody goes on. */
+/** If `work` throws, `afterFailure` runs on the connection before the caller continues. */
 async function withConnection<Result>(
   pool: Pool,
   afterFailure: string,
@@ -331,12 +331,12 @@ async function withConnection<Result>(
     broken = isSilent(error) ? error : await errorOf(client, afterFailure);
     throw error;
   } finally {
-    // A connection whose state is unknown is not returned to the pool.
+    // A connection in an unknown state is not returned to the pool.
     client.release(lossOf.get(client) ?? broken);
   }
 }
 
-// What is sent to a silent server would only wait for it once more.
+// A silent server would only delay another statement.
 function isSilent(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
 }

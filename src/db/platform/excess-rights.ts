@@ -1,9 +1,9 @@
-// What the account of a connection may beyond what the application needs, so that a live server is not served by it.
+// The rights of a connection's account beyond those of the application. A live server refuses to start with them.
 import { APPLICATION, APPLICATION_FUNCTIONS, tableRights } from './access.ts';
 import { statement, type Queryable } from './database.ts';
 import { SESSION_SETTINGS } from './session-settings.ts';
 
-// Of every role that the account may act as.
+// For every role that the account may act as.
 const ATTRIBUTES = statement('excess_attributes')`
   SELECT bool_or(rolsuper) AS superuser, bool_or(rolcreaterole) AS createrole, bool_or(rolcreatedb) AS createdb,
          bool_or(rolreplication) AS replication, bool_or(rolbypassrls) AS bypassrls
@@ -19,10 +19,10 @@ const OWNED = statement('excess_ownership')`
   WHERE s.deptype = 'o' AND s.refclassid = 'pg_authid'::regclass
     AND s.refobjid = (SELECT oid FROM pg_roles WHERE rolname = session_user)
     AND (s.dbid = d.oid OR (s.classid = 'pg_database'::regclass AND s.objid = d.oid))`;
-// Our own tables are told from whatever else is there.
+// Distinguishes our own tables from other relations.
 const RELATION = `CASE WHEN c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace THEN 'table '
                   ELSE 'relation ' END || c.oid::regclass`;
-// To everybody or to a role that the account may act as. PUBLIC may run most functions, so only what was granted by name counts there.
+// Granted to everybody or to a role of the account. PUBLIC may run most functions: only named grants count there.
 const GRANTS = statement('excess_grants')`
   SELECT DISTINCT a.privilege_type || o.columns AS right, o.name AS on, a.is_grantable
   FROM (
@@ -58,14 +58,14 @@ type Excess = { readonly excess: string };
 type Grant = { readonly right: string; readonly on: string; readonly isGrantable: boolean };
 
 /**
- * In plain words, one by one: attributes, memberships, ownership and settings of the account, rights that `access.ts` does not
- * list, and settings that the connection was opened with and does not have, as behind a pooler that drops them.
+ * The excess rights in plain words: attributes, memberships, ownership and settings of the account, rights missing in
+ * `access.ts`, and settings of the connection that do not apply, for example behind a pooler that drops them.
  */
 export async function findExcessRights(db: Queryable): Promise<string[]> {
   const attributes = await findAttributes(db);
-  // A superuser may everything else.
+  // A superuser has every other right.
   if (attributes.includes('SUPERUSER')) return attributes;
-  // Time-outs are the pool's own.
+  // The pool sets its own timeouts.
   const settings = Object.entries(SESSION_SETTINGS).filter(([name]) => !name.endsWith('_timeout'));
   const found = [
     await db.run<Excess>(MEMBERSHIPS, [APPLICATION]),
@@ -98,6 +98,6 @@ function isNeeded({ right, on }: Grant): boolean {
   if (what === 'function') return APPLICATION_FUNCTIONS.includes(name);
   if (what === 'relation') return kind === 'SELECT';
   const needed: readonly string[] = what === 'table' ? ['SELECT', ...tableRights(name)] : [];
-  // A right to the whole table has each of its columns.
+  // A right on the whole table covers each of its columns.
   return needed.includes(right) || needed.includes(kind);
 }

@@ -6,7 +6,7 @@ import { connectionTo } from './session-settings.ts';
 
 const NOTIFY = statement('notify')`SELECT pg_notify($1, '')`;
 
-/** Without a payload: the rows say what is to be done. Never within a transaction that writes: its commit would wait for others. */
+/** Without a payload: the rows say what is due. Never in a transaction that writes: its commit would wait. */
 export async function notify(db: Queryable, channel: string): Promise<void> {
   await db.run(NOTIFY, [channel]);
 }
@@ -17,8 +17,8 @@ const RECONNECT_EVERY_MS = 1000;
 const CONNECT_TIMEOUT_MS = 5000;
 
 /**
- * Calls `onNotified` at each notification and after each connect or reconnect, since notifications sent in between are
- * lost. A lost connection is no error for the caller, who polls with a tick of its own.
+ * Calls `onNotified` at each notification and after each connect or reconnect, because notifications in between are
+ * lost. A lost connection is no error for the caller, who also polls.
  */
 export function listen(options: { url: string; channel: string; onNotified: () => void; log: Log }): Listener {
   let client: Client | null = null;
@@ -30,7 +30,7 @@ export function listen(options: { url: string; channel: string; onNotified: () =
       ...connectionTo(options.url),
       application_name: 'malipo-listener',
       keepAlive: true,
-      // A server that accepts the connection and stays silent would hold up the stop, too.
+      // A server that accepts the connection and stays silent would also delay the stop.
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
     let isLost = false;

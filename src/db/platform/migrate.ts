@@ -9,21 +9,21 @@ import { statement, type Queryable } from './database.ts';
 import { connectionTo } from './session-settings.ts';
 
 const OWN_FOLDER = fileURLToPath(new URL('../schema', import.meta.url));
-// An arbitrary fixed number. It keeps two processes from migrating one database at the same time.
+// An arbitrary fixed number, so that only one process migrates a database at a time.
 const ADVISORY_LOCK = 7_261_544_019;
 
 type Applied = { readonly name: string; readonly sha256: string };
 type Migration = Applied & { readonly sql: string };
 
 /**
- * Applies the files that the database does not have yet, grants the accounts what they may do (`access.ts`), and returns the
- * names of the files. Takes the address of the account that owns the database. Safe to run from several processes at once.
- * Throws when the database has a file that was altered since, or that this version does not know.
+ * Applies the files that the database lacks, grants the rights of the accounts (`access.ts`), and returns the names of
+ * the files. Requires the address of the account that owns the database. Safe to run from several processes.
+ * Throws if an applied file was altered since, or is unknown to this version.
  */
 export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = new Client({ ...connectionTo(ownerUrl), application_name: 'malipo-migrate' });
-  // Without a listener, a lost connection would end the process; the statement that runs, or the next one, fails anyway.
+  // Without a listener, a lost connection would end the process; the running or next statement fails in any case.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -44,13 +44,13 @@ export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Pr
 
 export type MigrationDifferences = {
   readonly missing: readonly string[];
-  /** What the database has and this version does not know, or knows with another content. */
+  /** Applied files that this version does not know, or knows with other content. */
   readonly unknown: readonly string[];
 };
 
 const LIST_APPLIED = statement('migration_list_applied')`SELECT name, sha256 FROM public.schema_migrations`;
 
-/** How the database differs from this version. Takes any account that reads it; changes nothing. */
+/** How the database differs from this version. Any account that can read it may ask; nothing changes. */
 export async function compareMigrations(db: Queryable, folder: string = OWN_FOLDER): Promise<MigrationDifferences> {
   const { missing, unknown } = compare(await readMigrations(folder), await db.run<Applied>(LIST_APPLIED, []));
   return { missing: missing.map(({ name }) => name), unknown };
@@ -95,7 +95,7 @@ async function apply(client: Client, { name, sql, sha256 }: Migration): Promise<
     ]);
     await client.query('COMMIT');
   } catch (error) {
-    // Where the connection is lost the server rolls back by itself.
+    // If the connection is lost, the server rolls back by itself.
     await client.query('ROLLBACK').catch(() => undefined);
     throw new Error(`migration ${name} failed and was rolled back`, { cause: error });
   }

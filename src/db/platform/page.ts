@@ -10,7 +10,7 @@ export type Page<Item extends { readonly id: string }> = {
   readonly nextBefore: Item['id'] | null;
 };
 
-/** The part of a list that a page is read from: by creation, and where the page before ended. */
+/** The part of a list from which a page is read: by creation, and by the end of the previous page. */
 export type ListRange<Key> = {
   /** Inclusive. */
   readonly createdFrom?: Date;
@@ -20,7 +20,7 @@ export type ListRange<Key> = {
   readonly before?: Key;
 };
 
-/** Every item of a list, however long: `read` lists at most `limit` items, those after the last one of the page before (null: the first). */
+/** Every item of a list of any length: `read` lists at most `limit` items after the given one (null: the first). */
 export async function* eachItem<Item>(
   limit: number,
   read: (last: Item | null) => Promise<readonly Item[]>,
@@ -34,8 +34,8 @@ export async function* eachItem<Item>(
 }
 
 /**
- * The page of at most `limit` items that `read` finds; `read` returns the newest items, as many as its argument says.
- * The following pages do not change while new items arrive, because each begins before an id.
+ * The page of at most `limit` items; `read` returns the newest items, as many as its argument says.
+ * Later pages do not change while new items arrive, because each begins before an id.
  */
 export async function readPage<Item extends { readonly id: string }>(
   limit: number,
@@ -47,7 +47,7 @@ export async function readPage<Item extends { readonly id: string }>(
 }
 
 /**
- * A function that reads a page of a merchant's newest items that are older than `before` (null: of all). The parameters of the
+ * A function that reads a page of a merchant's newest items older than `before` (null: of all). The parameters of the
  * statement are the merchant, `before`, and how many rows to read.
  */
 export function newestPages<Item extends { readonly id: string }>(query: Statement) {
@@ -55,10 +55,10 @@ export function newestPages<Item extends { readonly id: string }>(query: Stateme
     readPage(limit, (count) => db.run<Item>(query, [merchantId, before, count]));
 }
 
-/** A condition, with `?` where the value stands that it compares. It applies unless the value is undefined. */
+/** A condition, with `?` in place of the compared value. It applies unless the value is undefined. */
 export type Condition = readonly [condition: string, value: unknown];
 
-/** The conditions that apply, each after an AND; their values are the parameters of the statement from `$first` on. */
+/** The applicable conditions, each after an AND; their values are the parameters of the statement from `$first` on. */
 export function conditionsOf(first: number, all: readonly Condition[]): { conditions: string; values: unknown[] } {
   const given = all.filter(([, value]) => value !== undefined);
   const parts = given.map(([condition], index) => ` AND ${condition.replaceAll('?', `$${first + index}`)}`);
@@ -67,7 +67,7 @@ export function conditionsOf(first: number, all: readonly Condition[]): { condit
 
 type IdPrefix = Parameters<typeof lowestIdAt>[0];
 
-/** The range as conditions on the id, which begins with the time of creation: a page is one range of an index, at any depth. */
+/** The range as conditions on the id, which begins with the creation time: a page is one index range at any depth. */
 export function idConditions(
   column: string,
   prefix: IdPrefix,
@@ -80,7 +80,7 @@ export function idConditions(
   ];
 }
 
-/** The same range with an end where it has none: from inclusive, and two ends that are exclusive. */
+/** The range with both ends always present: an inclusive start, and two exclusive ends. */
 export function idBounds(prefix: IdPrefix, { createdFrom, createdTo, before }: ListRange<string>): string[] {
   return [
     createdFrom ? lowestIdAt(prefix, createdFrom.getTime()) : `${prefix}_`,

@@ -1,16 +1,16 @@
-// The columns that hold sealed secrets, for sealing them again with another key.
+// The columns with sealed secrets, for resealing them with another key.
 import { columnsOf } from './columns.ts';
 import { readCount, statement, type Queryable, type Tx } from './database.ts';
 
 export type SealedSecret = {
   /** The id of the row. */
   readonly id: string;
-  /** For what the secret is sealed. */
+  /** The context for which the secret is sealed. */
   readonly context: string;
   readonly sealed: string;
 };
 
-/** The same secret, sealed by the current key as `resealed`. */
+/** The same secret, sealed with the current key as `resealed`. */
 export type ResealedSecret = SealedSecret & { readonly resealed: string };
 
 const COLUMNS = [
@@ -23,7 +23,7 @@ const COLUMNS = [
 
 /** One column of sealed secrets. */
 export type SealedColumn = {
-  /** Secrets that one of these keys sealed, at most `limit`. */
+  /** At most `limit` secrets that one of these keys sealed. */
   list(db: Queryable, keyNames: readonly string[], limit: number): Promise<SealedSecret[]>;
   /** Replaces the secrets that have not changed since they were read; returns how many. */
   replace(tx: Tx, secrets: readonly ResealedSecret[]): Promise<number>;

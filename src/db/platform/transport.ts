@@ -1,4 +1,4 @@
-// How this connection reaches PostgreSQL, and what the time is there.
+// How this connection reaches PostgreSQL, and the server's time.
 import { findOne, statement, type Queryable } from './database.ts';
 
 const READ = statement('transport_read')`

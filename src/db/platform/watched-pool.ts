@@ -1,7 +1,7 @@
 // A connection pool that measures how long each caller waited for a connection.
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 
-/** `isFailure`: no connection was to be had within the time-out, or the server refused one. */
+/** `isFailure`: no connection was available within the timeout, or the server refused one. */
 export type PoolWatch = (wait: { readonly seconds: number; readonly isFailure: boolean }) => void;
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: unknown) => void) => void;
@@ -14,7 +14,7 @@ export class WatchedPool extends Pool {
     this.#watch = watch;
   }
 
-  // The pool's own `query` takes its connection here too, with a callback.
+  // The pool's own `query` also takes its connection here, with a callback.
   override connect(): Promise<PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<PoolClient> | undefined {

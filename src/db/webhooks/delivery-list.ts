@@ -71,7 +71,7 @@ const LIST_OF_EVENT = statement('delivery_list_of_event')`
   SELECT ${COLUMNS} FROM deliveries d JOIN events v ON v.id = d.event_id
   WHERE d.event_id = $1 AND d.merchant_id = $2 ORDER BY d.id`;
 
-/** One delivery for each endpoint that the event is owed to: at most as many as a merchant can have endpoints. */
+/** One delivery for each endpoint to which the event is owed: at most as many as a merchant can have endpoints. */
 export async function listDeliveriesOfEvent(
   db: Queryable,
   merchantId: MerchantId,

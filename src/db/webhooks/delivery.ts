@@ -6,14 +6,14 @@ import { columnsOf } from '../platform/columns.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { endDeliveryWork, insertDeliveryWork } from '../work/work-rows.ts';
 
-/** Everything that one attempt needs, read at one moment. */
+/** Everything that one attempt needs, as of one moment. */
 export type DueDelivery = {
   readonly id: DeliveryId;
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
   readonly attemptCount: number;
-  /** How often it was replayed. Attempts made before the last replay no longer decide its state. */
+  /** How often it was replayed. Attempts before the last replay no longer decide its state. */
   readonly replayCount: number;
   /** Attempts made before the last replay, which starts the schedule again. */
   readonly attemptsBeforeReplay: number;
@@ -24,9 +24,9 @@ export type DueDelivery = {
   readonly secretsSealed: readonly [string, ...string[]];
   readonly body: string;
   readonly eventType: EventType;
-  /** The payment that the event is about; null: it is about an endpoint. */
+  /** The payment of the event; null: the event is about an endpoint. */
   readonly paymentId: CollectionId | PayoutId | null;
-  /** The request that made the payment; null: none, or it was made before that was recorded. */
+  /** The request that created the payment; null: none, or it was created before requests were recorded. */
   readonly requestId: string | null;
 };
 
@@ -37,8 +37,8 @@ const DUE_COLUMNS = `${DELIVERY_COLUMNS}, e.failing_since IS NOT NULL AS is_endp
     AS secrets_sealed,
   v.body, v.type AS event_type, v.payment_id, v.request_id`;
 
-// A range of one endpoint: to an equality PostgreSQL would prefer the primary key, which has the order by id too, whenever its
-// statistics are of a moment at which most deliveries were pending; and read all that were delivered since.
+// A range of one endpoint. For an equality PostgreSQL would prefer the primary key, which also has the order by id,
+// whenever its statistics date from a moment with mostly pending deliveries; it would then read all deliveries since.
 const unclaimedOf = (endpoint: string) => `SELECT d.id FROM deliveries d
        WHERE d.endpoint_id >= ${endpoint} AND d.endpoint_id <= ${endpoint} AND d.state = 'pending'
          AND (d.leased_until IS NULL OR d.leased_until < now())
@@ -51,16 +51,16 @@ const endpointsWith = (name: string, state: 'pending' | 'retrying') => `${name} 
      SELECT (SELECT d.endpoint_id FROM deliveries d WHERE d.state = '${state}' AND d.endpoint_id > ${name}.endpoint_id
              ORDER BY d.endpoint_id LIMIT 1)
      FROM ${name} WHERE ${name}.endpoint_id IS NOT NULL)`;
-/** The CTEs `due` and `retried`, each with the ids of endpoints and a null at its end; of a statement `WITH RECURSIVE`. */
+/** The CTEs `due` and `retried` of a statement `WITH RECURSIVE`, each with ids of endpoints and a final null. */
 export const ENDPOINTS_WITH_BACKLOG = endpointsWith('due', 'pending');
 export const ENDPOINTS_WITH_RETRIES = endpointsWith('retried', 'retrying');
 
-/** So many deliveries of each endpoint a claim takes at least, if they are there and the limits have room for them. */
+/** The least number of deliveries that a claim takes of each endpoint, if they exist and the limits allow. */
 export const LEAST_SHARE = 4;
 
-// The merchant with the fewest attempts in flight comes first, and within a merchant the endpoint with the fewest, so a new
-// event never waits behind the backlog of another merchant or endpoint. From each endpoint the statement reads only as many
-// rows as its share could be, and at least a few.
+// The merchant with the fewest attempts in flight comes first, and within a merchant the endpoint with the fewest, so a
+// new event never waits behind the backlog of another merchant or endpoint. From each endpoint the statement reads only
+// as many rows as its share may be, and at least a few.
 const CLAIM = statement('delivery_claim')`
   WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
   open_endpoints AS (
@@ -92,7 +92,7 @@ export type ClaimDeliveries = {
   readonly leaseMs: number;
   /** Limits for one endpoint and for one merchant, including the attempts in flight. */
   readonly perEndpoint: number;
-  /** Of the endpoints that have another limit than `perEndpoint`. */
+  /** The endpoints whose limit differs from `perEndpoint`. */
   readonly endpointLimits: ReadonlyMap<EndpointId, number>;
   readonly perMerchant: number;
   readonly inFlight: InFlight;
@@ -104,8 +104,9 @@ export type InFlight = {
 };
 
 /**
- * Claims up to `limit` pending deliveries under a lease, of endpoints that are enabled and not failing. Two dispatchers never
- * hold the same delivery unless the first one's lease expired; whoever loses a lease loses only the sole right to send.
+ * Claims up to `limit` pending deliveries under a lease, of endpoints that are enabled and not failing. Two dispatchers
+ * hold one delivery only if the first one's lease expired; a dispatcher that loses a lease loses only the sole right to
+ * send.
  */
 export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Promise<DueDelivery[]> {
   const { byEndpoint, byMerchant } = claim.inFlight;
@@ -122,7 +123,7 @@ export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Pr
   ]);
 }
 
-// The order among equals is random: ordered by age, a few dead endpoints with old backlogs would come first every time, and
+// The order among equals is random. Ordered by age, a few dead endpoints with old backlogs would always come first, and
 // an endpoint with a single waiting event would wait until those backlogs are gone.
 const ESCALATE = statement('delivery_escalate')`
   WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
@@ -143,15 +144,15 @@ const ESCALATE = statement('delivery_escalate')`
   SELECT id FROM escalated`;
 
 /**
- * Escalates up to `limit` pending deliveries of failing endpoints to delivery workflows and returns how many. Takes each
- * merchant in turn, and each of its endpoints in turn. A dead receiver must not take the dispatcher's time, and a long
- * backlog for it must not become as many workflows at once.
+ * Escalates up to `limit` pending deliveries of failing endpoints to delivery workflows and returns how many. Merchants
+ * take turns, and so do the endpoints of each. A dead receiver must not occupy the dispatcher, and its long backlog
+ * must not become many workflows at once.
  */
 export async function escalateDeliveries(db: Queryable, limit: number): Promise<number> {
   return (await db.run(ESCALATE, [limit])).length;
 }
 
-// Found from what is owed: endpoints that were disabled long ago, and the deleted ones, cost nothing.
+// Found from owed deliveries: endpoints disabled long ago, or deleted, cost nothing.
 const WITHHOLD = statement('delivery_withhold')`
   WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES},
   withheld AS (
@@ -168,7 +169,7 @@ const WITHHOLD = statement('delivery_withhold')`
   ended_work AS (${endDeliveryWork('SELECT id FROM withheld')})
   SELECT id FROM withheld`;
 
-/** Withholds up to `limit` deliveries owed to disabled endpoints, until somebody replays them; returns how many. */
+/** Withholds up to `limit` deliveries to disabled endpoints, until somebody replays them; returns how many. */
 export async function withholdDeliveries(db: Queryable, limit: number, at: Date): Promise<number> {
   return (await db.run(WITHHOLD, [limit, at])).length;
 }
@@ -177,7 +178,7 @@ const FIND_RETRYING = statement('delivery_find_retrying')`
   SELECT ${DUE_COLUMNS} FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id
   WHERE d.id = $1 AND d.state = 'retrying' AND d.replay_count = $2 AND e.state = 'enabled'`;
 
-/** The delivery for its next attempt, or null when none is owed any more under this `replayCount`. */
+/** The delivery for its next attempt, or null if none is owed under this `replayCount`. */
 export async function findRetryingDelivery(
   db: Queryable,
   id: DeliveryId,
@@ -195,9 +196,9 @@ export type AttemptRecord = Pick<DueDelivery, 'id' | 'replayCount' | 'attemptsBe
   readonly at: Date;
 };
 
-// An attempt that began before a replay is stored but does not change the state, nor does it take the number of a later
-// attempt: records are compared by how many attempts were recorded since the replay, and each is stored under the next free
-// number. An attempt that was in flight when its endpoint was disabled still decides whether the event was delivered.
+// An attempt that began before a replay is stored, but does not change the state or take the number of a later attempt:
+// records are compared by the number of attempts since the replay, and each is stored under the next free number. An
+// attempt in flight when its endpoint was disabled still decides whether the event was delivered.
 const RECORD = statement('delivery_record_attempts')`
   WITH updated AS (
     UPDATE deliveries d
@@ -231,12 +232,13 @@ const RECORD = statement('delivery_record_attempts')`
     (SELECT failing_since IS NOT NULL FROM endpoints WHERE endpoints.id = updated.endpoint_id) AS is_endpoint_failing
   FROM updated`;
 
-/** A delivery whose record took effect, and whether its endpoint counted as failing when it did. */
+/** A delivery whose record took effect, and whether its endpoint was failing at that time. */
 export type RecordedDelivery = Pick<DueDelivery, 'id' | 'endpointId' | 'isEndpointFailing'>;
 
 /**
- * Records attempts and the state that follows from each. Of two records with one attempt number the first counts. Returns
- * the deliveries whose record took effect. The workflow of a delivery is checked once its next attempt is overdue by `overdueMs`.
+ * Records attempts and the next state of each delivery. Of two records with one attempt number the first counts.
+ * Returns the deliveries whose record took effect. A delivery's workflow is checked once its next attempt is overdue by
+ * `overdueMs`.
  */
 export async function recordAttempts(
   db: Queryable,
@@ -256,7 +258,7 @@ export async function recordAttempts(
   ]);
 }
 
-// One statement must not update a row twice. Of records made before and after a replay, the one after it decides the state.
+// One statement must not update a row twice. Of records before and after a replay, the later one decides the state.
 function firstPerDelivery(records: readonly AttemptRecord[]): AttemptRecord[] {
   const firsts = new Map<DeliveryId, AttemptRecord>();
   for (const record of records) {

@@ -21,7 +21,7 @@ const LOCK_MERCHANT = statement('endpoint_lock_merchant')`SELECT id FROM merchan
 const COUNT = statement('endpoint_count')`
   SELECT count(*)::int AS count FROM endpoints WHERE merchant_id = $1 AND deleted_at IS NULL`;
 
-/** Locks the merchant until the transaction ends, against other transactions that lock it: a count taken now stays true. */
+/** Locks the merchant until the transaction ends, against other such locks: a count taken now stays true. */
 export async function lockMerchant(tx: Tx, merchantId: MerchantId): Promise<void> {
   await tx.run(LOCK_MERCHANT, [merchantId]);
 }
@@ -68,7 +68,7 @@ const DISABLE = statement('endpoint_disable')`
   WHERE id = ANY($1) AND state = 'enabled' AND ($4::timestamptz IS NULL OR failing_since <= $4)
   RETURNING id, merchant_id`;
 
-/** Disables the enabled endpoints, with `failingSince` only those failing since then or longer; returns the disabled ones. */
+/** Disables enabled endpoints, with `failingSince` only those failing since then; returns the disabled ones. */
 export async function disableEndpoints(
   db: Queryable,
   ids: readonly EndpointId[],
@@ -131,7 +131,7 @@ const ROTATE = statement('endpoint_rotate')`
 
 export type SecretRotation = {
   readonly secretSealed: string;
-  /** Until when the current secret also signs; null: it ends now. */
+  /** Until when the current secret also signs; null: it stops signing now. */
   readonly previousUntil: Date | null;
   readonly at: Date;
 };

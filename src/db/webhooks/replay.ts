@@ -7,7 +7,7 @@ import { insertion } from '../platform/columns.ts';
 import { endDeliveryWork } from '../work/work-rows.ts';
 import { newestPages } from '../platform/page.ts';
 
-// An id begins with its creation time, so conditions on time are on the id. $1 to $5: merchant, endpoint, states, from, before.
+// An id begins with its creation time, which the conditions use. $1 to $5: merchant, endpoint, states, from, before.
 function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
   const from = lowestIdAt('dlv', filter.madeFrom?.getTime() ?? 0);
   return [merchantId, filter.endpointId, filter.states, from, lowestIdAt('dlv', filter.madeBefore.getTime())];
@@ -71,7 +71,7 @@ const LIST = statement('replay_list')`
 
 export const listReplays = newestPages<Replay>(LIST);
 
-/** A running replay with the last delivery that it has looked at; null: none yet. */
+/** A running replay with the last delivery that it has read; null: none yet. */
 export type RunningReplay = Replay & { readonly lastDeliveryId: DeliveryId | null };
 
 const IS_ANY_RUNNING = statement('replay_is_any_running')`
@@ -85,7 +85,7 @@ const LOCK_RUNNING = statement('replay_lock_running')`
   SELECT ${COLUMNS}, last_delivery_id FROM replays WHERE state = 'running'
   ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
-/** Locks the running replay that has waited longest: nobody else continues it until this transaction ends. Null: none is free. */
+/** Locks the running replay that has waited longest: only this transaction continues it. Null: none is free. */
 export async function lockRunningReplay(tx: Tx): Promise<RunningReplay | null> {
   return findOne<RunningReplay>(tx, LOCK_RUNNING, []);
 }
@@ -94,7 +94,7 @@ export async function lockRunningReplay(tx: Tx): Promise<RunningReplay | null> {
 const RESET_TO_PENDING = `state = 'pending', replay_count = d.replay_count + 1, attempts_before_replay = d.attempt_count,
   next_attempt_at = $AT, leased_until = NULL, updated_at = $AT`;
 
-// Each batch reads the next `limit` deliveries of the merchant, however few of them match, so no batch reads more than that.
+// Each batch reads the next `limit` deliveries of the merchant, however few match, so no batch reads more.
 const RESET_BATCH = statement('replay_reset_batch')`
   WITH scanned AS MATERIALIZED (
     SELECT d.id FROM deliveries d

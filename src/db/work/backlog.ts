@@ -1,4 +1,4 @@
-// How much accepted work waits for us: what the backlog gate and the metrics are told.
+// How much accepted work waits for the service: the input of backlog gate and metrics.
 import type { MerchantBacklog } from '../../domain/backlog.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment.ts';
@@ -6,10 +6,10 @@ import { QUARANTINE_AFTER, type WorkKind } from '../../domain/work.ts';
 import { findOne, readCount, statement, type Queryable } from '../platform/database.ts';
 import { eachOf } from './work.ts';
 
-// Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
-// next does not wait for us: while the breaker of its operator is not closed a payment is not late, and then not before it had the same
-// time again. Quarantined work says nothing about what else can be done, and neither does the age of work whose own workflow fails, or
-// of work for which it is too late.
+// Payments whose sending has not begun, started or not. Work that people or the operator must do next does not count:
+// while the breaker of its operator is not closed a payment is not late, and afterwards it gets the whole time again.
+// Quarantined work says nothing about other work; neither does the age of work whose own workflow fails, or whose
+// deadline has passed.
 const MEASURE = statement('backlog_measure')`
   SELECT merchant_id, count(*)::int AS count,
          count(*) FILTER (WHERE is_timely AND since < now() - make_interval(secs => $3 / 1000.0))::int AS late_count,
@@ -31,7 +31,7 @@ const MEASURE = statement('backlog_measure')`
     LIMIT $1) AS waiting
   GROUP BY merchant_id`;
 
-/** The work that waits, by merchant: at most `limit` rows of each kind are counted. Reads no other rows. */
+/** The waiting work by merchant: at most `limit` rows of each kind are counted, and no others are read. */
 export async function measureBacklog(
   db: Queryable,
   { limit, lateAfterMs }: { readonly limit: number; readonly lateAfterMs: number },
@@ -45,12 +45,12 @@ const COUNT_FAILING = statement('work_count_failing')`
 
 export type FailingWork = {
   readonly kind: WorkKind;
-  /** Work whose workflow failed to start or to progress at its last try, quarantined work included. */
+  /** Work whose workflow failed to start or to progress at its last try, including quarantined work. */
   readonly failing: number;
   readonly quarantined: number;
 };
 
-/** Reads the failing rows alone, of which there are normally none. */
+/** Reads only the failing rows, of which there are normally none. */
 export async function countFailingWork(db: Queryable): Promise<FailingWork[]> {
   return db.run<FailingWork>(COUNT_FAILING, [QUARANTINE_AFTER]);
 }
@@ -58,12 +58,12 @@ export async function countFailingWork(db: Queryable): Promise<FailingWork[]> {
 const COUNT_REPLACED = statement('work_count_replaced')`
   SELECT count(*)::int AS count FROM audit_entries WHERE action LIKE '%.workflow_replaced'`;
 
-/** How many runs were ever replaced, by all dispatchers. Reads an index that has no other entries. */
+/** How many runs all dispatchers have ever replaced. Reads an index that has no other entries. */
 export async function countReplacedRuns(db: Queryable): Promise<number> {
   return readCount(db, COUNT_REPLACED, []);
 }
 
-// By the database's own clock and triggers, so that no process says how far it is behind itself.
+// By the database's own clock and triggers, so that no process reports its own delay.
 const MEASURE_AUDIT = statement('audit_lag_measure')`
   SELECT coalesce(extract(epoch FROM now() - (
            SELECT queued_at FROM audit_entries_to_link ORDER BY entry_id LIMIT 1)) * 1000, 0)::float8 AS unlinked_age_ms,
@@ -71,13 +71,13 @@ const MEASURE_AUDIT = statement('audit_lag_measure')`
            SELECT min(unsigned_since) FROM audit_chains)) * 1000, 0)::float8 AS unsigned_age_ms`;
 
 export type AuditLag = {
-  /** For how long the oldest audit entry without a link has waited; 0: none does. */
+  /** How long the oldest audit entry without a link has waited; 0: there is none. */
   readonly unlinkedAgeMs: number;
-  /** For how long the oldest link that no head covers has been there; 0: there is none. */
+  /** How long the oldest link that no head covers has existed; 0: there is none. */
   readonly unsignedAgeMs: number;
 };
 
-/** Reads the oldest rows alone. */
+/** Reads only the oldest rows. */
 export async function measureAuditLag(db: Queryable): Promise<AuditLag> {
   return (await findOne<AuditLag>(db, MEASURE_AUDIT, [])) ?? { unlinkedAgeMs: 0, unsignedAgeMs: 0 };
 }

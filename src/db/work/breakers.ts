@@ -1,18 +1,18 @@
-// Breakers of operators: whether an operator is called at all, which all processes share.
+// Breakers of operators, shared by all processes: they decide whether an operator is called at all.
 import type { BreakerCause, OpenBreaker, Product } from '../../domain/payments/breaker.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 
-/** A breaker that is not closed, as of now. */
+/** A breaker that is not closed, at present. */
 export type BreakerNow = OpenBreaker & {
-  /** Until one call may be made, or until the one under way counts as lost; null: until a person closes it. */
+  /** Until the next probe, or until the current probe counts as lost; null: until a person closes it. */
   readonly retryInMs: number | null;
 };
 
 const OPEN_COLUMNS = `product, state, cause, reason, opened_at,
   extract(epoch FROM retry_at - clock_timestamp())::float8 * 1000 AS retry_in_ms`;
 
-/** A list of the breakers of the operator $1 that are not closed, for a statement that does something else: `OpenBreakerJson`. */
+/** A list of the breakers of operator $1 that are not closed, as part of another statement: `OpenBreakerJson`. */
 export const OPEN_BREAKERS = `(
   SELECT coalesce(json_agg(json_build_object('product', product, 'state', state, 'cause', cause, 'reason', reason,
     'openedAt', opened_at, 'retryInMs', extract(epoch FROM retry_at - clock_timestamp())::float8 * 1000)), '[]')
@@ -38,7 +38,7 @@ export async function findOpenBreaker(
 const FIND_WAS_AWAY = statement('breaker_find_was_away')`
   SELECT 1 FROM breakers WHERE operator = $1 AND product = $2 AND (state <> 'closed' OR changed_at >= $3)`;
 
-/** Whether the breaker is not closed, or was not at any time since then. */
+/** Whether the breaker is not closed now, or was not closed at some time since then. */
 export async function findWasAway(
   db: Queryable,
   { operator, product, since }: { readonly operator: OperatorId; readonly product: Product; readonly since: Date },
@@ -64,7 +64,7 @@ const OPEN = statement('breaker_open')`
 
 export type Opening = { readonly cause: BreakerCause; readonly reason: string; readonly pauseMs: number };
 
-/** True when this call opened it; false when it was not closed. */
+/** True if this call opened it; false if it was not closed. */
 export async function openBreaker(
   db: Queryable,
   operator: OperatorId,
@@ -79,10 +79,10 @@ const BEGIN_PROBE = statement('breaker_begin_probe')`
   WHERE operator = $1 AND product = $2 AND state <> 'closed' AND retry_at <= now()
   RETURNING probes::float8 AS number, pauses`;
 
-/** The one call that is made while the breaker is half-open. */
+/** The one call while the breaker is half-open. */
 export type Probe = { readonly number: number; readonly pauses: number };
 
-/** The probe, which is the caller's alone until `leaseMs` have passed; null where it is another's, or not yet due. */
+/** The probe, which is the caller's alone for `leaseMs`; null if another process has it, or it is not due. */
 export async function beginProbe(
   db: Queryable,
   operator: OperatorId,
@@ -103,8 +103,9 @@ const END_UNUSED = statement('breaker_end_unused')`
   UPDATE breakers SET state = 'open', changed_at = now(), retry_at = now() WHERE ${IS_PROBE} RETURNING 1`;
 
 /**
- * What the probe found: `answered` closes the breaker, trouble opens it for a longer pause, and `unused`, where no call was made, lets
- * another begin at once. False, and nothing changes, when the probe counts as lost, or a person acted meanwhile.
+ * Records the probe's result: `answered` closes the breaker, trouble opens it for a longer pause, and `unused`, without
+ * a call, lets another begin at once. Returns false without a change if the probe counts as lost or a person acted
+ * meanwhile.
  */
 export async function endProbe(
   db: Queryable,
@@ -128,7 +129,7 @@ const OPEN_BY_STAFF = statement('breaker_open_by_staff')`
 const CLOSE_BY_STAFF = statement('breaker_close_by_staff')`
   UPDATE breakers SET ${CLOSE} WHERE operator = $1 AND product = $2 AND state <> 'closed' RETURNING 1`;
 
-/** Opens it until a person closes it, whatever it was before, and returns that. */
+/** Opens it until a person closes it, and returns its previous state. */
 export async function openBreakerByStaff(
   db: Queryable,
   operator: OperatorId,
@@ -138,7 +139,7 @@ export async function openBreakerByStaff(
   return (await findOne<{ before: string | null }>(db, OPEN_BY_STAFF, [operator, product, reason]))?.before ?? 'closed';
 }
 
-/** True when it was not closed before. */
+/** True if it was not closed before. */
 export async function closeBreakerByStaff(db: Queryable, operator: OperatorId, product: Product): Promise<boolean> {
   return (await db.run(CLOSE_BY_STAFF, [operator, product])).length === 1;
 }

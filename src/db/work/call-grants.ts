@@ -1,10 +1,10 @@
-// Grants of calls to an operator: so many a second, which all processes take from one row.
+// Grants of calls to an operator: a number a second, which all processes take from one row.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { breakersFrom, OPEN_BREAKERS, type BreakerNow, type OpenBreakerJson } from './breakers.ts';
 
-// The row is locked before it is read, and a second that has begun meanwhile counts: the clock is read after the lock. A clock that was
-// set back grants nothing until it comes to the last second again.
+// The row is locked before it is read, and the clock is read after the lock, so a second that began meanwhile counts. A
+// clock that was set back grants nothing until it reaches the last second again.
 const TAKE = statement('call_grants_take')`
   WITH before AS MATERIALIZED (SELECT operator, second, taken FROM call_grants WHERE operator = $1 FOR UPDATE),
   now AS MATERIALIZED (SELECT date_trunc('second', clock_timestamp()) AS second FROM before),
@@ -26,15 +26,13 @@ const INSERT = statement('call_grants_insert')`
 
 export type TakenGrants = {
   readonly count: number;
-  /** They count until the end of their second. */
+  /** They are valid until the end of their second. */
   readonly endsInMs: number;
-  /** Those of the operator that are not closed: whoever takes grants learns of them without a statement of its own. */
+  /** The operator's breakers that are not closed, so that takers of grants need no separate statement for them. */
   readonly breakers: readonly BreakerNow[];
 };
 
-/**
- * Takes up to `wanted` grants of the current second, of which `ceiling` may be taken by all processes together.
- */
+/** Takes up to `wanted` grants of the current second, of which all processes together may take `ceiling`. */
 export async function takeGrants(
   db: Queryable,
   operator: OperatorId,
@@ -46,7 +44,7 @@ export async function takeGrants(
   return { ...taken, breakers: breakersFrom(taken.breakers) };
 }
 
-/** Makes the row of the operator, unless it is there. */
+/** Inserts the row of the operator unless it exists. */
 export async function ensureGrants(db: Queryable, operator: OperatorId): Promise<void> {
   await db.run(INSERT, [operator]);
 }

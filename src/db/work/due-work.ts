@@ -1,4 +1,4 @@
-// The work poll: one statement that says for which loops of a dispatcher there may be something to do.
+// The work poll: one statement that says which loops of a dispatcher may have something to do.
 import type { DueWork } from '../../domain/due-work.ts';
 import { PRIORITY, WORK_KINDS } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
@@ -6,10 +6,10 @@ import { eachOf } from './work.ts';
 import { IS_OF_ANOTHER_SERVER, IS_UNFOLDED } from '../state-changes.ts';
 import { ENDPOINTS_WITH_BACKLOG, ENDPOINTS_WITH_RETRIES } from '../webhooks/delivery.ts';
 
-// Whether it is due its claim finds by merchant: here that would read all that is not due yet.
+// The claim finds by merchant whether it is due. This statement would have to read everything that is not due yet.
 const IS_ANY_UNSTARTED = 'EXISTS (SELECT FROM work w WHERE NOT w.is_started ORDER BY w.kind LIMIT 1)';
 
-// Each is the first entry of a range of the index, in its order, which leaves PostgreSQL no other way to find it.
+// Each is the first entry of an index range, in index order: PostgreSQL has no other way to find it.
 const IS_ANY_LATE = `EXISTS (
   SELECT FROM ${eachOf(WORK_KINDS)}
   CROSS JOIN unnest(ARRAY[${Object.values(PRIORITY).join(', ')}]) AS of (priority)
@@ -35,8 +35,8 @@ const FIND = statement('due_work_find')`
          ${ARE_CHANGES_UNFOLDED} OR EXISTS (SELECT FROM fold_position WHERE ${IS_OF_ANOTHER_SERVER}) AS totals`;
 
 /**
- * What a claim, a check or a fold would find is always looked for; the reverse is not so. Of each queue it reads a few entries of an
- * index, however much waits, and one for each endpoint that is owed something.
+ * True for everything that a claim, a check or a fold would find; it may also be true without a find. Of each queue it
+ * reads a few entries of an index, however much waits, and one for each endpoint with owed deliveries.
  */
 export async function findDueWork(db: Queryable): Promise<DueWork> {
   const found = await findOne<DueWork>(db, FIND, []);

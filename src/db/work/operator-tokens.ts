@@ -1,4 +1,4 @@
-// Access tokens of operators as all processes share them: sealed, and renewed by one process at a time.
+// Access tokens of operators, shared by all processes: sealed, and renewed by one process at a time.
 import type { Product } from '../../domain/payments/breaker.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { seal, tryToOpen, type KeyRing } from '../../security/sealing.ts';
@@ -29,7 +29,7 @@ export type OperatorToken = {
 
 export type OperatorTokens = ReturnType<typeof operatorTokens>;
 
-/** The token of one product. Each method is one statement, and rejects where the database is away. */
+/** The token of one product. Each method is one statement, and rejects if the database is unavailable. */
 export function operatorTokens(
   db: Queryable,
   { operator, product, ring }: { readonly operator: OperatorId; readonly product: Product; readonly ring: KeyRing },
@@ -37,7 +37,7 @@ export function operatorTokens(
   const row = [operator, product];
   const context = row.join('.');
   return {
-    /** Null: there is none. A token that no key of ours opens is null, so that it is renewed. */
+    /** Null if there is none, or if none of our keys opens it, so that it is renewed. */
     async read(): Promise<OperatorToken | null> {
       type Row = { readonly number: number; readonly tokenSealed: string | null; readonly renewInMs: number | null };
       const found = await findOne<Row>(db, FIND, row);
@@ -46,12 +46,12 @@ export function operatorTokens(
       return { number, token: tokenSealed && tryToOpen(tokenSealed, context, ring), renewInMs: renewInMs ?? 0 };
     },
 
-    /** True: the caller alone renews the token of this number until `leaseMs` have passed. */
+    /** True: only the caller renews the token of this number until `leaseMs` have passed. */
     async beginRenewal(number: number, leaseMs: number): Promise<boolean> {
       return (await db.run(BEGIN_RENEWAL, [...row, number, leaseMs])).length === 1;
     },
 
-    /** Replaces the token of this number where it is still stored; null ends the renewal alone. */
+    /** Replaces the token of this number if it is still stored; null only ends the renewal. */
     async endRenewal(
       number: number,
       renewed: { readonly token: string; readonly renewInMs: number } | null,

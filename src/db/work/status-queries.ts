@@ -1,4 +1,4 @@
-// Status queries that are due: of pending payments by their schedule, and of final ones whose money may still move.
+// Due status queries: of pending payments by their schedule, and of final payments whose money may still move.
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Rechecked } from '../../domain/payments/late-checks.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
@@ -9,7 +9,7 @@ import { leaseOf } from './work.ts';
 
 const OF_KINDS = (kinds: string): string => `w.kind = ANY(${kinds}::text[])`;
 const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
-// Of a status query, and of the index of those alone: by its task PostgreSQL might use that index to find a row by its key.
+// Only the index of status queries has this condition. By `task`, PostgreSQL might find a row there and not by its key.
 const OF_CLASS = 'w.operator = class.operator AND w.is_started IS NULL AND w.priority = class.priority';
 const isGapOver = (gapMs: string): string =>
   `(w.queried_at IS NULL OR w.queried_at <= now() - make_interval(secs => ${gapMs} / 1000.0))`;
@@ -38,9 +38,9 @@ export async function countDueQueries(db: Queryable, operator: OperatorId, limit
   return readCount(db, COUNT_DUE, [[operator], limit]);
 }
 
-// Of each priority the merchants take turns: each of those with due queries gets an equal share of the claim, and at least one, so a
-// merchant with thousands of open payments delays nobody. A merchant costs three steps in the index, however many rows it has. A callback
-// that comes from now on sets due_at again. The rows are locked in a subquery of its own, because a window function may not lock.
+// For each priority the merchants take turns: each with due queries gets an equal share of the claim, and at least one,
+// so a merchant with thousands of open payments delays no other. A merchant costs three steps in the index, however
+// many rows it has. A later callback sets due_at again. A separate subquery locks, because a window function must not.
 const CLAIM = statement('status_query_claim')`
   WITH RECURSIVE ${CLASSES},
   share AS (
@@ -56,31 +56,31 @@ const CLAIM = statement('status_query_claim')`
   WHERE w.task = 'status_query' AND w.id = ANY(ARRAY(SELECT id FROM picked))
   RETURNING w.id, w.kind, w.merchant_id, w.queries, w.claimed_until, date_trunc('milliseconds', now()) AS claimed_at`;
 
-/** A status query that is the caller's to make; nobody else makes it before `claimedUntil`. The claim records that it begins. */
+/** A claimed status query: no other process makes it before `claimedUntil`. The claim records that it begins. */
 export type ClaimedQuery = {
   readonly id: PaymentId;
   readonly kind: PaymentKind;
   readonly merchantId: MerchantId;
-  /** How often the status was queried since the payment came into its state, this time included. */
+  /** How often the status was queried since the payment came into its state, including this query. */
   readonly queries: number;
   readonly claimedUntil: Date;
-  /** By the clock of the database, which may be ahead of ours: by it the query was due. */
+  /** By the clock of the database, which may be ahead of ours and decided that the query was due. */
   readonly claimedAt: Date;
 };
 
 export type ClaimQueries = {
   readonly limit: number;
-  /** No others are claimed. */
+  /** Only these kinds are claimed. */
   readonly kinds: readonly PaymentKind[];
-  /** A query whose process died is due again after this. */
+  /** If the process dies, its query is due again after this time. */
   readonly leaseMs: number;
-  /** Nobody queries a payment sooner after the last query of it, whoever made that. */
+  /** The least time between two queries of one payment, whoever makes them. */
   readonly gapMs: number;
 };
 
 /**
- * Claims up to `limit` due queries of the operator: those at a deadline, then those of other pending payments, then those of final
- * ones; within that the merchants take turns, each with what is due for longest.
+ * Claims up to `limit` due queries of the operator: first those at a deadline, then those of other pending payments,
+ * then those of final ones. Within each group the merchants take turns, oldest due query first.
  */
 export async function claimQueries(
   db: Queryable,
@@ -90,7 +90,7 @@ export async function claimQueries(
   return db.run<ClaimedQuery>(CLAIM, [[operator], limit, leaseMs, gapMs, kinds]);
 }
 
-// A claim of a process that died is due like any other.
+// A claim of a dead process is due like any other.
 const PUT_OFF = statement('status_query_put_off')`
   WITH RECURSIVE ${CLASSES},
   picked AS (
@@ -102,12 +102,12 @@ const PUT_OFF = statement('status_query_put_off')`
   WHERE w.task = 'status_query' AND w.id = ANY(ARRAY(SELECT id FROM picked))
   RETURNING w.id, w.kind, w.merchant_id, w.priority`;
 
-/** A query that was due and is due later, because its operator is not asked now. */
+/** A due query that was postponed, because its operator is not called now. */
 export type PutOffQuery = Pick<ClaimedQuery, 'id' | 'kind' | 'merchantId'> & {
   readonly priority: QueryDue['priority'];
 };
 
-/** Puts off up to `limit` due queries about payments of these kinds. It tells nobody, and no query counts as made. */
+/** Postpones up to `limit` due queries about payments of these kinds. No process is told, and no query counts. */
 export async function putOffQueries(
   db: Queryable,
   operator: OperatorId,
@@ -152,9 +152,9 @@ export async function finishQueries(db: Queryable, finished: readonly FinishedQu
 }
 
 /**
- * Two parts of a statement about the payment $2, of which the minimum gap is $3: the first records that a query begins that nothing had
- * due, the second is for how many milliseconds it must wait, because the last one is less than the gap ago, or 0. A payment that the
- * operator does not have yet has no row, and waits for nothing. The condition is on no index, so PostgreSQL finds the row by its key.
+ * Two parts of a statement about payment $2 with minimum gap $3. The first records the beginning of a query that was
+ * not due. The second is for how many milliseconds the query must wait, because the last one is within the gap, or 0.
+ * An unsent payment has no row and waits for nothing. No index has the condition: PostgreSQL finds the row by its key.
  */
 export const BEGIN_QUERY = `begun AS (
     UPDATE work w SET queried_at = now(), queries = w.queries + 1
@@ -169,7 +169,7 @@ const FIRST_DUE_AT = statement('status_query_first_due_at')`
   SELECT min(first.due_at) AS due_at FROM class CROSS JOIN LATERAL (
     SELECT ${DUE_AT} AS due_at FROM work w WHERE ${OF_MERCHANT} ORDER BY ${DUE_AT} LIMIT 1) AS first`;
 
-/** When the query that has waited longest, at any of the operators, was due, or the next one is; null when none is. */
+/** When the longest waiting query of any of the operators was due, or the next one is; null if there is none. */
 export async function firstQueryDueAt(db: Queryable, operators: readonly OperatorId[]): Promise<Date | null> {
   return (await findOne<{ dueAt: Date | null }>(db, FIRST_DUE_AT, [operators]))?.dueAt ?? null;
 }
@@ -186,11 +186,11 @@ const MEASURE = statement('status_query_measure')`
 export type OverdueQueries = {
   readonly operator: OperatorId;
   readonly count: number;
-  /** For how long the one that waits longest has been due. */
+  /** How long the longest waiting query has been due. */
   readonly oldestMs: number;
 };
 
-/** The queries that have been due for more than `lateAfterMs`, of each of the operators. Reads no others. */
+/** The queries of each of the operators that have been due for more than `lateAfterMs`. Reads no others. */
 export async function measureOverdueQueries(
   db: Queryable,
   operators: readonly OperatorId[],
@@ -207,7 +207,7 @@ const READ_FINAL = statement('status_query_read_final')`
     (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = p.id) AS called_back_at
   FROM payments p WHERE p.id = $1`;
 
-/** What the time of the next query of the final payment depends on; null when there is no such payment. */
+/** The values that determine the next query of the final payment; null if there is no such payment. */
 export async function findRechecked(db: Queryable, id: PaymentId): Promise<Rechecked | null> {
   return findOne<Rechecked>(db, READ_FINAL, [id]);
 }
@@ -215,17 +215,17 @@ export async function findRechecked(db: Queryable, id: PaymentId): Promise<Reche
 const FIND = statement('status_query_find')`
   SELECT queries, queried_at, due_at FROM work WHERE id = $1 AND task = 'status_query'`;
 
-/** How the operator is asked about a payment. */
+/** The status queries of a payment. */
 export type StatusQueries = {
   /** How often since the payment came into its state. */
   readonly queries: number;
-  /** When it was asked last, in whichever state. */
+  /** The time of the last query, in any state. */
   readonly queriedAt: Date | null;
-  /** When it is asked next by schedule; null while it is being asked. */
+  /** The next scheduled query; null during a query. */
   readonly dueAt: Date | null;
 };
 
-/** Null: the operator is asked after a callback only, if at all. */
+/** Null: only a callback leads to a status query, if anything does. */
 export async function findStatusQueries(db: Queryable, id: PaymentId): Promise<StatusQueries | null> {
   return findOne<StatusQueries>(db, FIND, [id]);
 }

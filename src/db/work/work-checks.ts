@@ -1,4 +1,4 @@
-// Checks of work whose workflow was started: what is late, and what its check found.
+// Checks of work whose workflow was started: the late work, and the results of its checks.
 import { PRIORITY, type WorkKind } from '../../domain/work.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { CLAIMED, claimsOf, claimWork, IS_STILL_CLAIMED, leaseOf, type ClaimedWork } from './work.ts';
@@ -6,7 +6,7 @@ import { CLAIMED, claimsOf, claimWork, IS_STILL_CLAIMED, leaseOf, type ClaimedWo
 /** Started work whose check is due, as it was when the check claimed it. */
 export type LateWork = ClaimedWork & { readonly updatedAt: Date };
 
-// Of the work that has been due for longest, the urgent first and then of each merchant in turn.
+// Of the work that has been due longest: urgent work first, then each merchant in turn.
 const WINDOW = 1000;
 
 const CLAIM_LATE = statement('work_claim_late')`
@@ -26,11 +26,11 @@ const CLAIM_LATE = statement('work_claim_late')`
 
 export type ClaimLate = {
   readonly limit: number;
-  /** No other check claims the work before this has passed. */
+  /** No other check claims the work before this time has passed. */
   readonly leaseMs: number;
 };
 
-/** Claims up to `limit` rows whose workflow was started and has not recorded anything for longer than it should have. */
+/** Claims up to `limit` rows whose workflow was started and has recorded nothing for too long. */
 export async function claimLate(db: Queryable, kind: WorkKind, { limit, leaseMs }: ClaimLate): Promise<LateWork[]> {
   return (await claimWork(db, kind, CLAIM_LATE, [limit, leaseMs, kind])) as LateWork[];
 }
@@ -40,7 +40,7 @@ const SCHEDULE_CHECKS = statement('work_schedule_checks')`
   FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, delay_ms)
   WHERE ${IS_STILL_CLAIMED}`;
 
-/** When each of these is checked next. Work that changed since it was claimed is left as it is. */
+/** Sets the next check of each. Work that changed since its claim stays unchanged. */
 export async function scheduleChecks(
   db: Queryable,
   checks: readonly { readonly work: LateWork; readonly delayMs: number }[],
@@ -53,18 +53,18 @@ const END_WORKFLOWS = statement('work_end_workflows')`
   DELETE FROM work w USING unnest($1::text[], $2::timestamptz[]) AS s (id, due_at)
   WHERE ${IS_STILL_CLAIMED}`;
 
-/** Records that the workflows of these final payments have ended. What changed since the claim is left as it is. */
+/** Records that the workflows of these final payments have ended. Work that changed since its claim stays unchanged. */
 export async function endWorkflows(db: Queryable, ended: readonly LateWork[]): Promise<void> {
   if (ended.length > 0) await db.run(END_WORKFLOWS, claimsOf(ended));
 }
 
-// Its start is due at once, without the time that a process gets for what it has just recorded.
+// Its start is due at once, without the grace time for the process that recorded it.
 const MARK_LOST = statement('work_mark_lost')`
   UPDATE work w SET is_started = false, due_at = s.updated_at
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS s (id, due_at, updated_at)
   WHERE ${IS_STILL_CLAIMED}`;
 
-/** Marks work that no workflow runs for as unstarted. Work that changed since it was claimed is left as it is. */
+/** Marks work without a running workflow as unstarted. Work that changed since its claim stays unchanged. */
 export async function markLost(db: Queryable, lost: readonly LateWork[]): Promise<void> {
   if (lost.length > 0) await db.run(MARK_LOST, [...claimsOf(lost), lost.map(({ updatedAt }) => updatedAt)]);
 }
@@ -77,7 +77,7 @@ export type StuckWork = Pick<LateWork, 'kind' | 'id' | 'merchantId' | 'dueAt'>;
 
 /**
  * Marks work whose run cannot progress as unstarted, and counts a failure. It is not started within `leaseMs`, so that
- * nobody starts it before its run is terminated. Null, and nothing is written, when the work changed since it was claimed.
+ * its run is terminated first. Returns null, without a write, if the work changed since its claim.
  */
 export async function markStuck(
   tx: Tx,

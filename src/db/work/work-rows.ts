@@ -1,16 +1,16 @@
-// The parts by which the statements that write a payment or a delivery write its work.
+// The parts of statements on payments and deliveries that write their work.
 import { PRIORITY, type WorkAfter } from '../../domain/work.ts';
 
-/** What is known of new work. */
+/** The columns of new work. */
 export const WORK_COLUMNS = 'id, task, kind, merchant_id, operator, priority, is_started, due_at';
 
-/** Inserts the work of the new payments of `source`: the workflow of each is to be started, as of its creation. */
+/** Inserts the work of the new payments of `source`: the workflow of each must be started, as of its creation. */
 export const insertNewWork = (source: string): string =>
   `INSERT INTO work (${WORK_COLUMNS})
    SELECT id, 'workflow', kind, merchant_id, operator,
      CASE kind WHEN 'collection' THEN ${PRIORITY.unsent} ELSE ${PRIORITY.awaited} END, false, created_at FROM ${source}`;
 
-/** What `insertNewWork` reads of a new payment. */
+/** The columns of a new payment that `insertNewWork` reads. */
 export const NEW_WORK = 'id, kind, merchant_id, operator, created_at';
 
 /** Parts that write the work of the payment in `moved`, with the values of `workValues` from `$first` on. */
@@ -44,7 +44,7 @@ export function workValues({ workflow, statusQuery }: WorkAfter): unknown[] {
 export const endDeliveryWork = (ids: string): string =>
   `DELETE FROM work WHERE task = 'workflow' AND id = ANY(ARRAY(${ids}))`;
 
-/** Has workflows started for the deliveries of `source`, at once. */
+/** Makes workflows start at once for the deliveries of `source`. */
 export const insertDeliveryWork = (source: string): string =>
   `INSERT INTO work (${WORK_COLUMNS})
    SELECT id, 'workflow', 'delivery', merchant_id, NULL, ${PRIORITY.awaited}, false, now() FROM ${source}`;

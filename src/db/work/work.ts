@@ -1,20 +1,20 @@
-// Work whose workflow is to be started, of all four kinds: it is claimed, started or postponed.
+// Work of all four kinds whose workflow must be started: it is claimed, started or postponed.
 import { PRIORITY, type Work, type WorkKind } from '../../domain/work.ts';
 import { columnsOf } from '../platform/columns.ts';
 import { statement, type Queryable, type Statement } from '../platform/database.ts';
 
 /**
- * Work that the caller has claimed, as it is after the claim, and how often in a row its workflow has failed to start or to
- * progress. `dueAt` is the end of the claim: who ends the claim names it, and comes too late if anything happened since.
+ * Claimed work, as after the claim, and how often in a row its workflow has failed to start or to progress. `dueAt` is
+ * the end of the claim. A caller ends the claim by this value, which has changed if anything happened since.
  */
 export type ClaimedWork = Work & { readonly workflowFailures: number; readonly dueAt: Date };
 
-/** `due_at` of a claim that lasts so long. In milliseconds, as the caller has it, so that the two can be compared. */
+/** `due_at` of a claim of this length. In milliseconds, as the caller has it, so that both can be compared. */
 export const leaseOf = (ms: string): string =>
   `date_trunc('milliseconds', now() + make_interval(secs => ${ms} / 1000.0))`;
 export const CLAIMED = 'w.id, w.merchant_id, w.failures AS workflow_failures, w.due_at';
 
-/** The rows of a claim that nothing has happened to since, of a source `s` of ids and ends of claims. */
+/** The unchanged rows of a claim, for a source `s` of ids and ends of claims. */
 export const IS_STILL_CLAIMED = "w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at";
 /** Its first two parameters. */
 export const claimsOf = (claimed: readonly Pick<ClaimedWork, 'id' | 'dueAt'>[]): unknown[] =>
@@ -29,8 +29,8 @@ const READ_DELIVERIES = statement('work_read_deliveries')`
   SELECT id, endpoint_id, replay_count, next_attempt_at, updated_at FROM deliveries WHERE id = ANY($1)`;
 
 /**
- * Runs the claim, and then reads what it claimed, in the order of ids. In a statement of its own: it sees whatever was written before
- * the claim, and what is written after the claim has moved `due_at`.
+ * Runs the claim, and then reads the claimed rows in the order of ids. The read is a separate statement: it sees every
+ * write before the claim, and a write after the claim has moved `due_at`.
  */
 export async function claimAndRead<Claimed extends { readonly id: string }>(
   db: Queryable,
@@ -57,9 +57,9 @@ export async function claimWork(
   return claimed.map((work) => ({ ...work, kind }) as ClaimedWork);
 }
 
-// Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of rows
-// delays nobody; the work of final payments is claimed after all else. A merchant costs three steps in the index, however
-// many rows it has. The rows are locked in a subquery of its own, because a window function may not lock.
+// Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of
+// rows delays no other; work of final payments is claimed last. A merchant costs three steps in the index, however many
+// rows it has. The rows are locked in a separate subquery, because a window function must not lock.
 const CLAIM_UNSTARTED = statement('work_claim_unstarted')`
   WITH RECURSIVE merchant AS (
     (SELECT w.merchant_id AS id FROM work w WHERE w.kind = $4 AND NOT w.is_started ORDER BY w.merchant_id LIMIT 1)
@@ -85,15 +85,15 @@ const CLAIM_UNSTARTED = statement('work_claim_unstarted')`
 
 export type ClaimUnstarted = {
   readonly limit: number;
-  /** Work that became unstarted less than this ago is being started by the process that recorded it. */
+  /** Work that became unstarted more recently is being started by the process that recorded it. */
   readonly graceMs: number;
   readonly leaseMs: number;
 };
 
 /**
- * Claims up to `limit` rows that no workflow is known to have been started for, of all merchants in turn. Until its lease
- * ends no other claim returns a row, so several dispatchers do not start the same work; a row whose dispatcher died is due
- * again after the lease.
+ * Claims up to `limit` rows without a known started workflow, of all merchants in turn. Until the lease ends no other
+ * claim returns a row, so several dispatchers do not start the same work; a row of a dead dispatcher is due again after
+ * the lease.
  */
 export async function claimUnstarted(db: Queryable, kind: WorkKind, claim: ClaimUnstarted): Promise<ClaimedWork[]> {
   return claimWork(db, kind, CLAIM_UNSTARTED, [claim.limit, claim.graceMs, claim.leaseMs, kind]);
@@ -105,7 +105,7 @@ const POSTPONE_STARTS = statement('work_postpone_starts')`
   FROM unnest($1::text[], $2::timestamptz[], $3::float8[], $4::int[]) AS s (id, due_at, delay_ms, failures)
   WHERE ${IS_STILL_CLAIMED}`;
 
-/** The claim of a start that did not happen: when it is due again, and whether that counts as a failure of its own. */
+/** The claim of a failed start: when it is due again, and whether it counts as a failure of its own. */
 export type PostponedStart = Pick<ClaimedWork, 'id' | 'dueAt'> & {
   readonly delayMs: number;
   readonly isFailure: boolean;
@@ -121,19 +121,19 @@ export async function postponeStarts(db: Queryable, postponed: readonly Postpone
   ]);
 }
 
-// Failures to start are over; those of its runs count until the workflow records a change.
+// Failures to start are over; failures of its runs count until the workflow records a change.
 const MARK_STARTED = statement('work_mark_started')`
   UPDATE work w SET is_started = true, due_at = ${leaseOf('s.check_in_ms')},
     failures = greatest(0, w.failures - w.start_failures), start_failures = 0
   FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, check_in_ms)
   WHERE ${IS_STILL_CLAIMED}`;
 
-/** Work whose workflow runs, as of the `due_at` that was seen before the start, and when it is checked. */
+/** Work whose workflow runs, with its `due_at` from before the start, and the time of its check. */
 export type StartedWork = Pick<ClaimedWork, 'id' | 'dueAt'> & { readonly checkInMs: number };
 
 /**
- * Records that workflows run for this work. What changed or was claimed since stays as it is: a payout that was decided on
- * meanwhile stays unstarted, because its workflow does not know of it. Repeating it changes nothing; losing it costs one
+ * Records that workflows run for this work. Work that changed or was claimed since stays unchanged: a payout with a new
+ * decision stays unstarted, because its workflow does not know it. A repeat changes nothing; a lost record costs one
  * repeated start.
  */
 export async function markStarted(db: Queryable, started: readonly StartedWork[]): Promise<void> {

@@ -1,4 +1,4 @@
-// API keys: their scopes, their states, when they expire, and which roles may manage them.
+// API keys: their scopes, states and expiry, and the roles that may manage them.
 import { invalidParameters } from '../errors.ts';
 import type { Environment } from '../event.ts';
 import type { ApiKeyId } from '../ids.ts';
@@ -16,20 +16,20 @@ export type Scope = (typeof SCOPES)[number];
 const READ_SCOPES: readonly Scope[] = ['collections:read', 'payouts:read', 'balance:read'];
 const WRITE_SCOPES: readonly Scope[] = ['collections:write', 'payouts:write'];
 
-/** How many active keys a merchant may have: nobody keeps track of more. */
+/** How many active keys a merchant may have. */
 export const MAX_API_KEYS_PER_MERCHANT = 100;
 /** The longest that a rolled key may stay valid beside its replacement. */
 export const MAX_ROLL_OVERLAP_MS = 72 * 60 * 60_000;
 
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * How long a key with `payouts:write` lives where nobody says: a key that was forgotten, or stolen and not missed, ends
- * within a quarter of a year, and a quarter is long enough to roll keys by a calendar.
+ * The default life of a key with `payouts:write`. A forgotten key, or one stolen unnoticed, ends within a quarter of a
+ * year, which is long enough for a fixed calendar of rolls.
  */
 export const DEFAULT_PAYOUT_KEY_LIFE_MS = 90 * DAY_MS;
-/** The longest that anybody may let it live. The database refuses a longer life too. */
+/** The longest life of such a key. The database refuses a longer life too. */
 export const MAX_PAYOUT_KEY_LIFE_MS = 365 * DAY_MS;
-/** How many addresses and blocks a key may be restricted to: more are no list that anybody reads. */
+/** How many addresses and blocks a key may be restricted to. Nobody reviews a longer list. */
 export const MAX_ALLOWED_ADDRESSES = 20;
 
 export type ListedApiKey = {
@@ -57,7 +57,7 @@ export function scopesOfRoles(roles: readonly Role[]): Scope[] {
   return holdsOneOf(roles, ['maker']) ? [...READ_SCOPES, ...WRITE_SCOPES] : [...READ_SCOPES];
 }
 
-/** Whether these roles may handle keys with these scopes: developers none with `payouts:write`, which moves money. */
+/** Whether these roles may manage keys with these scopes. Developers manage none with `payouts:write`. */
 export function mayHandleKeys(roles: readonly Role[], scopes: readonly Scope[]): boolean {
   return holdsOneOf(roles, scopes.includes('payouts:write') ? ['admin'] : ['admin', 'developer']);
 }
@@ -72,8 +72,8 @@ export function apiKeyState(
 }
 
 /**
- * When a key that is created at `at` expires; null: never. A key with `payouts:write` always does. Throws
- * `parameter_invalid` where the stated time is later than such a key may live.
+ * When a key created at `at` expires; null: never. A key with `payouts:write` always expires. Throws
+ * `parameter_invalid` if `stated` is later than the longest life of such a key.
  */
 export function apiKeyExpiry(scopes: readonly Scope[], stated: Date | null, at: Date): Date | null {
   if (!scopes.includes('payouts:write')) return stated;
@@ -85,8 +85,8 @@ export function apiKeyExpiry(scopes: readonly Scope[], stated: Date | null, at: 
 }
 
 /**
- * When the key expires that replaces `old` at `at`. Where nobody states it, a key with `payouts:write` lives as long as
- * the old one was created to live, and another one ends when the old one would have. Throws `parameter_invalid` as
+ * When a key that replaces `old` at `at` expires. Without `stated`, a key with `payouts:write` gets the life that the
+ * old key had at its creation, and any other key expires when the old one would have. Throws `parameter_invalid` as
  * `apiKeyExpiry` does.
  */
 export function rolledKeyExpiry(
@@ -97,7 +97,7 @@ export function rolledKeyExpiry(
   const { scopes, createdAt, expiresAt } = old;
   if (stated !== null || expiresAt === null) return apiKeyExpiry(scopes, stated, at);
   if (!scopes.includes('payouts:write')) return expiresAt;
-  // A key from before there was a limit may have had a longer life.
+  // A key created before the limit existed may have had a longer life.
   const lifeMs = Math.min(expiresAt.getTime() - createdAt.getTime(), MAX_PAYOUT_KEY_LIFE_MS);
   return new Date(at.getTime() + lifeMs);
 }

@@ -1,4 +1,4 @@
-// Requests of API keys, as the request log has them.
+// Requests of API keys, as the request log stores them.
 import type { Role } from './member.ts';
 import type { ApiKeyId, MerchantId, RequestId } from '../ids.ts';
 
@@ -12,7 +12,7 @@ export type ApiRequest = {
   readonly merchantId: MerchantId;
   readonly apiKeyId: ApiKeyId;
   readonly method: string;
-  /** The path with names in the place of ids. */
+  /** The path with parameter names instead of ids. */
   readonly route: string;
   /** As it was sent, without the query. */
   readonly path: string;
@@ -21,7 +21,7 @@ export type ApiRequest = {
   readonly durationMs: number;
   readonly address: string | null;
   readonly idempotencyKey: string | null;
-  /** The response was the stored one of an earlier request. */
+  /** The response was the stored response of an earlier request. */
   readonly isRepeat: boolean;
   readonly objectId: string | null;
   readonly createdAt: Date;

@@ -1,8 +1,8 @@
-// The hash chain of an audit log: the line that stands for an entry, in an export and when it is hashed.
+// The hash chain of an audit log: the line of an entry, which exports contain and hashes cover.
 import type { MerchantId } from '../ids.ts';
 import type { ListedAuditEntry } from './audit.ts';
 
-/** The merchant whose log it is; `service`: entries that concern no merchant. */
+/** The merchant of the log; `service`: the log of entries that concern no merchant. */
 export type AuditChainName = MerchantId | 'service';
 
 export type RecordedAuditEntry = Omit<ListedAuditEntry, 'id' | 'user' | 'apiKey' | 'staff'> & {
@@ -18,11 +18,11 @@ export type AuditPlace = {
   readonly chain: AuditChainName;
   /** From 1, without gaps. */
   readonly position: bigint;
-  /** The hash of the line before, in lower-case hexadecimal digits; zeros before the first. */
+  /** The hash of the previous line, in lower-case hexadecimal digits; zeros before the first. */
   readonly previous: string;
 };
 
-/** The signed end of a chain, as it was at one moment. */
+/** The signed end of a chain at one moment. */
 export type AuditHead = Pick<AuditPlace, 'chain' | 'position'> & {
   readonly hash: Buffer;
   readonly signedAt: Date;
@@ -39,7 +39,7 @@ export function auditChainOf(merchantId: MerchantId | null): AuditChainName {
   return merchantId ?? 'service';
 }
 
-/** JSON without line breaks. The same entry at the same place gives the same bytes at all times, and its hash is of those. */
+/** JSON without line breaks. The same entry at the same place always gives the same bytes, which are hashed. */
 export function auditLine(entry: RecordedAuditEntry, { chain, position, previous }: AuditPlace): string {
   return JSON.stringify({
     type: 'entry',
@@ -62,7 +62,7 @@ export function auditLine(entry: RecordedAuditEntry, { chain, position, previous
   });
 }
 
-/** The line of an export that follows the entry at which the chain was signed. It is no part of the chain. */
+/** The line of an export after the entry at which the chain was signed. It is not part of the chain. */
 export function auditHeadLine({ chain, position, hash, signedAt, ...signed }: AuditHead): string {
   return JSON.stringify({
     type: 'head',

@@ -9,11 +9,11 @@ export const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_
 
 /** An entry as it is read, with the name of the person or key that acted. */
 export type ListedAuditEntry = {
-  /** Rises with time. */
+  /** Increases with time. */
   readonly id: string;
   readonly user: KnownPerson | null;
   readonly apiKey: { readonly id: ApiKeyId; readonly name: string } | null;
-  /** Who of the service's staff acted; null with neither user nor API key: the service by itself. */
+  /** The member of the service's staff who acted; null with neither user nor API key: the service acted. */
   readonly staff: StaffMember | null;
   readonly action: string;
   readonly outcome: 'done' | 'refused';
@@ -26,8 +26,8 @@ export type ListedAuditEntry = {
 };
 
 /**
- * What a merchant is shown of an entry. A recovery that was requested by an earlier version has in it why the staff did so, which is
- * between them and the person; the row itself never changes.
+ * The part of an entry that a merchant sees. Old entries about recoveries contain the reason of the staff, which only
+ * the staff and the person may know; the row itself never changes.
  */
 export function shownToMerchant({ action, after }: Pick<ListedAuditEntry, 'action' | 'after'>): object | null {
   if (action !== 'recovery.requested' || after === null) return after;

@@ -14,7 +14,7 @@ import {
 import { proposerWithoutPermission, type Invitation, type MemberChange } from './proposal.ts';
 import type { StaffMember } from './staff.ts';
 
-/** Who decides: a person in a session, or the service's staff for a merchant whose second person is no longer there. */
+/** Who decides: a person in a session, or the staff for a merchant that has no second person any more. */
 export type Decider = ActedBy | { readonly serviceFor: MerchantId; readonly staff: StaffMember };
 
 /** The second person's approval that a change needs. */
@@ -31,9 +31,9 @@ export type InvitationApproval =
   | { readonly state: 'approved'; readonly by: NamedPerson | null };
 
 // Roles that take part in moving money out: a maker creates payouts, an admin creates API keys that create payouts, an
-// approver releases payouts, and an owner holds every role. Somebody who wants to move money out alone must invent
-// members with these roles. Granting any one of them needs a second person's approval, so no series of changes by one
-// person alone is enough.
+// approver releases payouts, and an owner holds every role. A person who wants to move money out alone must invent
+// members with these roles. Granting any of them needs the approval of a second person, so no series of changes by one
+// person is enough.
 const MONEY_ROLES: readonly Role[] = ['owner', 'admin', 'maker', 'approver'];
 const ADMINISTRATIVE_ROLES: readonly Role[] = ['owner', 'admin'];
 
@@ -42,22 +42,22 @@ type RoleChange = {
   readonly after: readonly Role[];
   /** Null: the service's staff, who need no approval. */
   readonly proposer: UserId | null;
-  /** The member whose roles change; null: a person who is to be invited. */
+  /** The member whose roles change; null: a person to be invited. */
   readonly userId: UserId | null;
 };
 
-/** A merchant's members and open invitations: they determine whether a change needs approval, and whose. */
+/** A merchant's members and open invitations. They determine whether a change needs approval, and by whom. */
 export type People = {
   readonly members: readonly Member[];
-  /** Open ones only. */
+  /** Only open invitations. */
   readonly invitations: readonly Invitation[];
 };
 
 /**
- * The approval that a change of roles needs; null: none. No approval is needed for a change that gives no part in
- * moving money out and takes `owner` or `admin` from nobody, for leaving or for giving up one's own roles, and for a
- * merchant that has no other owner or admin. An open invitation by which the service's staff invited an owner or admin
- * counts as another one: the change waits until that person has joined.
+ * The approval that a change of roles needs; null: none. A change needs no approval if it grants no part in moving
+ * money out and takes neither `owner` nor `admin` from anybody, if it only affects the person's own roles, or if the
+ * merchant has no other owner or admin. An open invitation of an owner or admin by the service's staff counts as
+ * another one: the change waits until that person has joined.
  */
 export function agreementOn(change: RoleChange, { members, invitations }: People): Agreement | null {
   const { proposer, userId } = change;
@@ -71,7 +71,7 @@ export function agreementOn(change: RoleChange, { members, invitations }: People
   return { role, people: holdersOf(role, others) };
 }
 
-/** Whether the service's staff invited an owner or admin with it. No member may withdraw or replace it. */
+/** Whether it is an invitation of an owner or admin by the service's staff. No member may withdraw or replace it. */
 export function isForOwnerOrAdmin({ proposedBy, roles }: Invitation): boolean {
   return proposedBy === null && holdsOneOf(roles, ADMINISTRATIVE_ROLES);
 }
@@ -81,14 +81,14 @@ export function secondPersonRole(before: readonly Role[], after: readonly Role[]
   const gained = after.filter((role) => !holdsOneOf(before, [role]));
   if (gained.includes('owner')) return 'owner';
   if (gained.some((role) => MONEY_ROLES.includes(role))) return 'admin';
-  // Otherwise one of two administrators could demote the other, and would then need nobody's approval for anything.
+  // Otherwise one of two administrators could demote the other, and then need no approval for anything.
   const losesAdministration = ADMINISTRATIVE_ROLES.some((role) => before.includes(role) && !holdsOneOf(after, [role]));
   return losesAdministration ? 'admin' : null;
 }
 
 /**
- * Whether the open invitation is approved or needs approval. An approval counts only while the person who gave it could
- * still give it. Without one, the need for approval is decided by the people whom the merchant has now.
+ * Whether the open invitation is approved or needs approval. An approval counts only while its author could still give
+ * it. Without an approval, the merchant's current people determine whether one is needed.
  */
 export function approvalOf(invitation: Invitation, people: People): InvitationApproval {
   const { state, roles, proposedBy, decidedBy } = invitation;
@@ -108,7 +108,7 @@ export function mayStillGrant({ proposedBy, roles }: Invitation, members: readon
   return holdsOneOf(held, ['admin']) && mayGrant(held, roles);
 }
 
-/** The approval that a proposal needs, given the members that the merchant has now. */
+/** The approval that a proposal needs, given the merchant's current members. */
 export function agreementOnChange(change: MemberChange, members: readonly Member[]): Agreement {
   const role = secondPersonRole(change.before, change.after ?? []) ?? 'admin';
   const others = members.filter(({ userId }) => userId !== change.proposedBy.id);
@@ -124,9 +124,9 @@ export function mayAgree({ people }: Agreement, userId: UserId): boolean {
 }
 
 /**
- * The member as they are now, if the change can be applied to them: its proposer may still propose it, the member still
- * has the roles that it was proposed for, and the merchant keeps an owner. A removal applies whatever roles the member
- * has by then, so that nobody escapes it by changing their own roles. Throws `state_conflict`.
+ * The current member, if the change can be applied: its proposer may still propose it, the member still has the roles
+ * that it was proposed for, and the merchant keeps an owner. A removal applies whatever roles the member has, so that
+ * nobody escapes it by a change of their own roles. Throws `state_conflict`.
  */
 export function requireApplicable(change: MemberChange, members: readonly Member[]): Member {
   const { before, after, proposedBy } = change;
@@ -140,7 +140,7 @@ export function requireApplicable(change: MemberChange, members: readonly Member
   return member;
 }
 
-/** Throws `state_conflict` when the change would take the role from the merchant's last owner. */
+/** Throws `state_conflict` if the change would take the role from the merchant's last owner. */
 export function requireOwnerLeft(member: Member, after: readonly Role[] | null, members: readonly Member[]): void {
   const owners = members.filter(({ roles }) => roles.includes('owner'));
   if (owners.length === 1 && owners[0]?.userId === member.userId && after?.includes('owner') !== true) {

@@ -6,10 +6,10 @@ import type { Currency } from '../money.ts';
 export const ROLES = ['owner', 'admin', 'developer', 'maker', 'approver', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A person as other people's records name them: by the e-mail address too, because anybody can choose anybody's name. */
+/** A person as other people's records name them, with the e-mail address, because anybody can choose any name. */
 export type NamedPerson = { readonly id: UserId; readonly name: string; readonly email: string };
 
-/** A person as payments name them; without name and e-mail when no process of ours wrote their account as it is. */
+/** A person as payments name them. Name and e-mail are null if no process of ours wrote their account as it is. */
 export type KnownPerson = { readonly id: UserId; readonly name: string | null; readonly email: string | null };
 
 export type Person = {
@@ -18,7 +18,7 @@ export type Person = {
   readonly merchantCurrency: Currency;
   readonly roles: readonly Role[];
   readonly hasSecondFactor: boolean;
-  /** A recovery took the second factor away, and no other one is enrolled yet. */
+  /** A recovery removed the second factor, and the person has not enrolled another one. */
   readonly lostSecondFactor: boolean;
   /** When the account was last recovered; null: never. */
   readonly recoveredAt: Date | null;
@@ -37,14 +37,14 @@ export function toNamedPerson({ userId: id, name, email }: Pick<Member, 'userId'
   return { id, name, email };
 }
 
-/** Who acts, and from where: what the audit log records of a caller. */
+/** Who acts, and from which address: the audit log records both. */
 export type ActedBy = {
   readonly person: Person;
   readonly address: string | null;
   readonly requestId: string;
 };
 
-/** What every operation of a person needs: who acts, and when. */
+/** The common input of every operation of a person: who acts, and when. */
 export type ByPerson = { readonly by: ActedBy; readonly at: Date };
 
 /** How long a verification of a person, by the second factor or the password, counts as fresh. */
@@ -61,17 +61,17 @@ export function holdsOneOf(held: readonly Role[], wanted: readonly Role[]): bool
   return held.includes('owner') || wanted.some((role) => held.includes(role));
 }
 
-/** Whether somebody in these roles counts as the maker of what a key creates that they made. */
+/** Whether a person in these roles counts as the maker of what a key that they created creates. */
 export function countsAsMaker(roles: readonly Role[]): boolean {
   return holdsOneOf(roles, ['admin', 'maker']);
 }
 
-/** A person may grant only roles that they hold, so nobody can raise their own rights. */
+/** A person may grant only roles that they hold, so nobody can extend their own rights. */
 export function mayGrant(held: readonly Role[], granted: readonly Role[]): boolean {
   return granted.every((role) => holdsOneOf(held, [role]));
 }
 
-/** Whether somebody with the roles `held` may change a member's roles from `before` to `after`. */
+/** Whether a person with the roles `held` may change a member's roles from `before` to `after`. */
 export function mayChangeRoles(held: readonly Role[], before: readonly Role[], after: readonly Role[]): boolean {
   if (!holdsOneOf(held, ['admin'])) return false;
   const added = after.filter((role) => !before.includes(role));
@@ -79,12 +79,12 @@ export function mayChangeRoles(held: readonly Role[], before: readonly Role[], a
   return mayGrant(held, added) && (!isOwnerDemoted || held.includes('owner'));
 }
 
-/** Whether somebody in these roles must have a second factor: those who take part in moving money, or say who may. */
+/** Whether these roles require a second factor: they take part in moving money, or decide who may. */
 export function requiresSecondFactor(roles: readonly Role[]): boolean {
   return roles.some((role) => SECOND_FACTOR_ROLES.includes(role));
 }
 
-/** Whether the person must enrol a second factor first: their roles require one, or a recovery took theirs away. */
+/** Whether the person must first enrol a second factor: their roles require one, or a recovery removed it. */
 export function mustEnrol(person: Pick<Person, 'roles' | 'hasSecondFactor' | 'lostSecondFactor'>): boolean {
   return !person.hasSecondFactor && (person.lostSecondFactor || requiresSecondFactor(person.roles));
 }
@@ -94,18 +94,18 @@ export function hasFreshSecondFactor(person: Person, now: Date): boolean {
   return person.hasSecondFactor && person.secondFactorAt !== null && isFresh(person.secondFactorAt, now);
 }
 
-/** Whether the last verification is fresh enough for a step-up. Who has or needs a second factor verifies that. */
+/** Whether the last verification allows a step-up. A person who has or needs a second factor must verify that. */
 export function isFreshlyVerified(person: Person, now: Date): boolean {
   const verifiedAt = lastVerification(person);
   return verifiedAt !== null && isFresh(verifiedAt, now);
 }
 
-/** Whether the last verification is fresh enough to enrol a factor: by the factor they have, else by the password. */
+/** Whether the last verification is fresh enough to enrol a factor: by the existing factor, else by the password. */
 export function isFreshToEnrol(person: Person, now: Date): boolean {
   return person.hasSecondFactor ? hasFreshSecondFactor(person, now) : isFresh(person.verifiedAt, now);
 }
 
-/** When `isFreshlyVerified` becomes false unless the person is verified again; null: it is false already, for want of a verification. */
+/** When `isFreshlyVerified` becomes false without a new verification; null: it is false, because there was none. */
 export function freshUntil(person: Person): Date | null {
   const verifiedAt = lastVerification(person);
   return verifiedAt && new Date(verifiedAt.getTime() + FRESH_FOR_MS);
@@ -128,7 +128,7 @@ export function permissionDenied(reason: string): DomainError {
   return new DomainError('permission_denied', REFUSAL, { reason });
 }
 
-/** The same error for a caller without a valid session. Only its HTTP status differs, which tells a front-end that a log-in is needed. */
+/** As `permissionDenied`, without a valid session. Only the HTTP status differs: it tells a front-end to log in. */
 export function notAuthenticated(reason: string): DomainError {
   return new DomainError('permission_denied', REFUSAL, { reason, category: 'unauthenticated' });
 }
@@ -140,12 +140,12 @@ export function authenticationFailed(reason: string): DomainError {
   return new DomainError('permission_denied', WRONG_CREDENTIALS, { reason, category: 'unauthenticated' });
 }
 
-/** The same for a person in a session who gives their password or second factor again. */
+/** As `authenticationFailed`, for a person in a session who gives their password or second factor again. */
 export function verificationFailed(reason: string): DomainError {
   return new DomainError('permission_denied', WRONG_CREDENTIALS, { reason });
 }
 
-/** One error for a recovery token that is unknown, used or expired, and for one that another request has replaced. */
+/** One error for a recovery token that is unknown, used or expired, or that another request has replaced. */
 export function recoveryRefused(): DomainError {
   const message = 'This recovery does not exist or is no longer open. Ask the staff of the service for a new token.';
   return new DomainError('permission_denied', message, { reason: 'no such recovery', category: 'unauthenticated' });

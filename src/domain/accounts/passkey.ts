@@ -8,10 +8,10 @@ export type Passkey = {
   readonly lastUsedAt: Date | null;
 };
 
-/** What a passkey signs a challenge for. */
+/** The purpose of a signed challenge. */
 export type PasskeyPurpose = 'register' | 'log_in' | 'step_up';
 
-/** A challenge counts for one purpose, and for one person or, at a log-in, one e-mail. */
+/** A challenge is valid for one purpose, and for one person or, at a log-in, for one e-mail address. */
 export type ChallengeUse = { readonly purpose: PasskeyPurpose; readonly subject: UserId | `account/${string}` };
 
 export const MAX_PASSKEYS_PER_PERSON = 10;

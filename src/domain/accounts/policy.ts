@@ -1,4 +1,4 @@
-// A merchant's payout policy (second factor, approvers, limits, expiry, waiting time), and which of two policies is the stricter one.
+// A merchant's payout policy (second factor, approvers, limits, expiry, waiting time), and how strict a policy is.
 
 export type Policy = {
   readonly secondFactorRequired: boolean;
@@ -6,9 +6,9 @@ export type Policy = {
   readonly twoApproversAboveMinor: bigint | null;
   /** The most that one approver may release in 24 hours; null: no limit. */
   readonly approverDailyLimitMinor: bigint | null;
-  /** Null: the service's own limit applies. */
+  /** Null: the limit of the service applies. */
   readonly payoutExpiresAfterMs: number | null;
-  /** How long a new approver and a recovered account move no money; null: as long as the service requires. */
+  /** How long a new approver and a recovered account cannot move money; null: as long as the service requires. */
   readonly approverWaitMs: number | null;
   /** The most that the unreleased payouts of one API key may hold together; null: no limit. */
   readonly keyHeldLimitMinor: bigint | null;
@@ -58,10 +58,10 @@ export function changedPolicy(policy: Policy, changes: Partial<PolicyObject>): P
   };
 }
 
-/** What the service applies: where a policy says null and, for the waiting time, at least. */
+/** The service's limits: used where a policy says null, and as the least waiting time. */
 export type ServiceLimits = { readonly payoutExpiryMs: number; readonly leastWaitingTimeMs: number };
 
-// One line per rule, and the compiler asks for each: how strict a policy is in it. The higher value is the stricter one.
+// One line per rule, which the compiler enforces: how strict a policy is in it. A higher value is stricter.
 const STRICTNESS: Readonly<Record<keyof Policy, (policy: Policy, limits: ServiceLimits) => number | bigint>> = {
   secondFactorRequired: ({ secondFactorRequired }) => (secondFactorRequired ? 1 : 0),
   twoApproversAboveMinor: ({ twoApproversAboveMinor }) => strictnessOf(twoApproversAboveMinor),
@@ -71,12 +71,12 @@ const STRICTNESS: Readonly<Record<keyof Policy, (policy: Policy, limits: Service
   keyHeldLimitMinor: ({ keyHeldLimitMinor }) => strictnessOf(keyHeldLimitMinor),
 };
 
-/** Whether any rule becomes looser, even if others become stricter: then the change needs a second person. */
+/** Whether any rule becomes looser, even if others become stricter. Such a change needs a second person. */
 export function isLooser(before: Policy, after: Policy, limits: ServiceLimits): boolean {
   return Object.values(STRICTNESS).some((strictness) => strictness(after, limits) < strictness(before, limits));
 }
 
-/** Of an amount that must not be exceeded; null: none. */
+/** How strict an amount limit is; null: no limit. */
 function strictnessOf(limitMinor: bigint | null): number | bigint {
   return limitMinor === null ? -Infinity : -limitMinor;
 }

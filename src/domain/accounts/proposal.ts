@@ -1,10 +1,10 @@
-// Proposals: invitations, and changes of members or of the policy, that one person proposes for another person to decide.
+// Proposals: one person proposes an invitation or a change of members or policy, and another person decides.
 import { stateConflict, type DomainError } from '../errors.ts';
 import type { InvitationId, MemberChangeId, MerchantId, PolicyChangeId } from '../ids.ts';
 import type { NamedPerson, Role } from './member.ts';
 import type { PolicyObject } from './policy.ts';
 
-/** What every proposal has, whatever it proposes. */
+/** The fields of every proposal. */
 type ProposalFields<Kind, Id, State> = {
   readonly kind: Kind;
   readonly id: Id;
@@ -12,9 +12,9 @@ type ProposalFields<Kind, Id, State> = {
   readonly state: State;
   readonly proposedBy: NamedPerson;
   readonly createdAt: Date;
-  /** Nobody can decide it, nor accept an invitation, from then on. */
+  /** From then on nobody can decide it or accept an invitation. */
   readonly expiresAt: Date;
-  /** Null for an approval by the service's staff, and while nobody has decided. */
+  /** Null for an approval by the service's staff, and for a pending proposal. */
   readonly decidedBy: NamedPerson | null;
   readonly decidedAt: Date | null;
 };
@@ -50,7 +50,7 @@ export type ProposalOf<Kind extends ProposalKind> = Extract<Proposal, { readonly
 
 export const PROPOSAL_ID_PREFIXES = { invitation: 'inv', member_change: 'mch', policy_change: 'pch' } as const;
 
-/** What every new proposal has, whatever it proposes. */
+/** The common fields of every new proposal. */
 export function pendingUntilExpiry(at: Date) {
   const expiresAt = new Date(at.getTime() + PROPOSAL_LIFE_MS);
   return { state: 'pending', createdAt: at, expiresAt, decidedBy: null, decidedAt: null } as const;
@@ -63,12 +63,12 @@ export function isOpen({ kind, state, expiresAt }: Proposal, at: Date): boolean 
   return (state === 'pending' || (kind === 'invitation' && state === 'approved')) && expiresAt > at;
 }
 
-/** Nothing can be decided about it any more. */
+/** The proposal can no longer be decided. */
 export function proposalEnded(): DomainError {
   return stateConflict('This proposal was decided, withdrawn or replaced, or it has expired.');
 }
 
-/** The proposer lost the roles that it takes to propose this. */
+/** The proposer lost the roles that this proposal requires. */
 export function proposerWithoutPermission(): DomainError {
   return stateConflict('The proposer no longer has permission. Create a new proposal.');
 }

@@ -1,15 +1,15 @@
-// What one of the service's staff proposes and another one confirms.
+// Proposals of the service's staff, which another one of the staff confirms.
 import { stateConflict, type DomainError } from '../errors.ts';
 import type { StaffId, StaffProposalId, UserId } from '../ids.ts';
 import type { StaffMember, StaffName } from './staff.ts';
 
-/** What each kind proposes, as the row stores it: names stand for what people read when they decide. */
+/** The payload of each kind, as stored in the row. Names stand for what people read when they decide. */
 export type StaffProposalPayloads = {
   readonly staff_addition: { readonly name: StaffName };
-  /** A new password and second factor for one of the staff; from the confirmation on, the old ones open nothing. */
+  /** A new password and second factor for one of the staff. The confirmation makes the old ones invalid. */
   readonly staff_reset: { readonly member: StaffId; readonly name: StaffName };
   readonly staff_end: { readonly member: StaffId; readonly name: StaffName };
-  /** A new password for a person of a merchant, who lost theirs or the second factor. No merchant reads the reason. */
+  /** A new password for a merchant's person who lost theirs or the second factor. No merchant reads the reason. */
   readonly recovery: {
     readonly user_id: UserId;
     readonly email: string;
@@ -29,19 +29,19 @@ export type StaffProposal = Proposed & {
   readonly state: 'pending' | 'confirmed' | 'rejected';
   readonly proposedBy: StaffMember;
   readonly createdAt: Date;
-  /** Nobody can confirm it from then on. */
+  /** From then on nobody can confirm it. */
   readonly expiresAt: Date;
-  /** Who confirmed or rejected it; null: nobody yet. */
+  /** Who confirmed or rejected it; null: pending. */
   readonly decidedBy: StaffMember | null;
   readonly decidedAt: Date | null;
 };
 
-/** How long a proposal waits for its confirmation, and then how long a token that it gave is valid. */
+/** How long a proposal waits for its confirmation, and afterwards how long its tokens are valid. */
 export const STAFF_PROPOSAL_LIFE_MS = 24 * 60 * 60_000;
 
 /**
- * Who gets a token, to pass it on to the person whom it is about: nobody, the one who confirms it, or each of the two, so that neither
- * can enrol in place of that person.
+ * Who gets a token to pass on to the person concerned: nobody, the person who confirms, or both, so that neither can
+ * enrol in place of that person.
  */
 export const TOKENS_OF: Readonly<Record<StaffProposalKind, 'none' | 'confirmer' | 'both'>> = {
   staff_addition: 'both',
@@ -50,7 +50,7 @@ export const TOKENS_OF: Readonly<Record<StaffProposalKind, 'none' | 'confirmer' 
   recovery: 'confirmer',
 };
 
-/** What people decide about, in one line. */
+/** The proposal in one line, for the people who decide. */
 export function staffProposalText({ kind, payload }: Proposed): string {
   switch (kind) {
     case 'staff_addition':
@@ -64,7 +64,7 @@ export function staffProposalText({ kind, payload }: Proposed): string {
   }
 }
 
-/** What the service's own audit log, which nobody removes, says of it: of a person of a merchant the id, and neither name nor address. */
+/** The proposal in the service's own audit log, which is kept for ever: a merchant's person only by their id. */
 export function auditedProposal({ kind, payload }: Proposed): object {
   return kind === 'recovery' ? { kind, user_id: payload.user_id, reason: payload.reason } : { kind, ...payload };
 }

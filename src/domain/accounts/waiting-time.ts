@@ -1,4 +1,4 @@
-// The waiting time: for how long a new approver and a recovered account move no money, and that it takes two owners.
+// The waiting time, in which a new approver or a recovered account moves no money; and the need for two owners.
 import { stateConflict, type DomainError } from '../errors.ts';
 import type { Environment } from '../event.ts';
 import { permissionDenied } from './member.ts';
@@ -9,11 +9,11 @@ const HOUR_MS = 60 * 60_000;
 /** The shortest waiting time: no policy makes it shorter. */
 export const LEAST_WAITING_TIME_MS: Readonly<Record<Environment, number>> = { test: 0, live: 24 * HOUR_MS };
 
-/** From what the waiting time of a person counts. */
+/** The moments from which the waiting time of a person counts. */
 export type Beginnings = {
-  /** Since when they hold `owner` or `approver` without a gap; null: they hold neither. */
+  /** Since when the person has held `owner` or `approver` without a gap; null: the person holds neither. */
   readonly approverSince: Date | null;
-  /** When their account was last recovered; null: never. */
+  /** When the account was last recovered; null: never. */
   readonly recoveredAt: Date | null;
 };
 
@@ -21,7 +21,7 @@ export function waitingTimeMs(environment: Environment, { approverWaitMs }: Pick
   return Math.max(LEAST_WAITING_TIME_MS[environment], approverWaitMs ?? 0);
 }
 
-/** When the waiting time of the person ends; null: they have none. */
+/** When the waiting time of the person ends; null: there is none. */
 export function movesMoneyFrom({ approverSince, recoveredAt }: Beginnings, waitMs: number): Date | null {
   const begunMs = Math.max(approverSince?.getTime() ?? 0, recoveredAt?.getTime() ?? 0);
   return waitMs === 0 || begunMs === 0 ? null : new Date(begunMs + waitMs);
@@ -34,7 +34,7 @@ export function requireWaited(from: Date | null, at: Date): void {
 
 const LEAST_OWNERS = 2;
 
-/** Whether too few owners have a second factor for money to leave the merchant. In the test environment one is enough. */
+/** Whether too few owners have a second factor for money to leave the merchant. In test one owner is enough. */
 export function needsSecondOwner(environment: Environment, ownersWithFactor: number): boolean {
   return environment === 'live' && ownersWithFactor < LEAST_OWNERS;
 }

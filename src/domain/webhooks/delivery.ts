@@ -1,10 +1,10 @@
-// Webhook deliveries: their states, the attempt schedule, and what follows from an attempt's result.
+// Webhook deliveries: their states, the attempt schedule, and the consequences of an attempt's result.
 import type { EventType } from '../event.ts';
 import type { DeliveryId, EndpointId, EventId } from '../ids.ts';
 
 /**
  * pending: the first attempt is owed; retrying: a further attempt is owed; delivered: the endpoint accepted it;
- * dead_lettered: the schedule ended; withheld: its endpoint is disabled, and nothing is sent until somebody replays it.
+ * dead_lettered: the schedule ended; withheld: its endpoint is disabled, and only a replay sends it.
  */
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'dead_lettered', 'withheld'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
@@ -33,7 +33,7 @@ export type NextStep =
   | { readonly state: 'retrying'; readonly delayMs: number }
   | { readonly state: 'dead_lettered'; readonly disableEndpoint: boolean };
 
-/** A delivery as the merchant's people see it. */
+/** A delivery as the people of the merchant see it. */
 export type ListedDelivery = {
   readonly id: DeliveryId;
   readonly eventId: EventId;
@@ -57,17 +57,17 @@ export type RecordedAttempt = {
   readonly responseBody: Buffer | null;
 };
 
-/** How many attempts of one delivery are shown, the newest ones: many times as many as the schedule has. */
+/** How many attempts of one delivery are shown, newest first: far more than one schedule has. */
 export const SHOWN_ATTEMPTS = 100;
 
 export const RESPONSE_KEPT_BYTES = 16 * 1024;
 
-/** Whether a response with this status has no body, whatever length its headers state (RFC 9112, 6.3). */
+/** Whether a response with this status has no body, whatever its headers say (RFC 9112, 6.3). */
 export function endsWithItsHead(statusCode: number): boolean {
   return statusCode === 204 || statusCode === 304;
 }
 
-/** Whether the response body was longer than its stored part; null when that is unknown or there was no response. */
+/** Whether the response body was longer than its stored part; null if unknown or without a response. */
 export function isResponseTruncated({ responseHeaders, responseBody }: RecordedAttempt): boolean | null {
   if (responseBody === null) return null;
   // A response that breaks off is recorded as an error, so a body shorter than the limit is complete.
@@ -79,9 +79,9 @@ export function isResponseTruncated({ responseHeaders, responseBody }: RecordedA
 const JITTER = 0.1;
 
 /**
- * Decides what follows step `scheduleStep` of the schedule (1 is the first attempt, or the first since a replay). The wait
- * is the schedule's next step, ±10 % by `random` (0 to 1). `Retry-After` on 429 and 503 is honoured between that step and
- * twice that step. 410 means: never send again.
+ * The step after step `scheduleStep` of the schedule (1 is the first attempt, or the first since a replay). The wait is
+ * the schedule's next step, ±10 % by `random` (0 to 1). `Retry-After` on 429 and 503 applies between once and twice
+ * that step. 410 means: never send again.
  */
 export function nextStep(
   scheduleStep: number,

@@ -1,18 +1,18 @@
-// How many attempts may run to one endpoint at once: a limit that follows what the endpoint shows that it can take.
+// How many attempts may run to one endpoint at once: a limit that follows the observed capacity of the endpoint.
 import { isSuccess, type Attempt, type AttemptResult } from './delivery.ts';
 
 export type EndpointLimit = {
   /** How many attempts may be in flight at once. */
   readonly count: number;
-  /** The smallest median of a round: how long an attempt takes when none waits for another; null: no round is over. */
+  /** The smallest median of a round: the duration of an attempt that waits for no other; null: no round is complete. */
   readonly smallestMs: number | null;
-  /** How long the attempts took that were accepted in this round. */
+  /** The durations of the accepted attempts of this round. */
   readonly roundMs: readonly number[];
-  /** The same without the longest that our own process was late by. */
+  /** The same durations, each without the longest delay of our own process. */
   readonly theirRoundMs: readonly number[];
   /** Whether at least half of the limit was in use at an attempt of this round. */
   readonly isUsed: boolean;
-  /** How often the limit fell. */
+  /** How often the limit has fallen. */
   readonly falls: number;
 };
 
@@ -20,25 +20,25 @@ export type EndedAttempt = {
   readonly attempt: Attempt;
   /** The limit's `falls` when the attempt began. */
   readonly fallsBefore: number;
-  /** How many attempts were in flight when it ended, with itself. */
+  /** How many attempts were in flight at its end, itself included. */
   readonly inFlight: number;
-  /** The longest that our own process kept callbacks waiting while the attempt was in flight. */
+  /** The longest delay of callbacks in our own process while the attempt was in flight. */
   readonly ownDelayMs: number;
 };
 
-/** Every endpoint begins with so many attempts at once, and none that is slow or refuses gets fewer than the least. */
+/** Every endpoint begins with this many attempts at once. A slow or refusing endpoint keeps at least the least. */
 export const STARTING_COUNT = 32;
 export const LEAST_COUNT = 4;
 
 const FALL = 0.5;
-/** By so much a limit that never fell grows in a round. */
+/** The growth per round of a limit that has never fallen. */
 const EARLY_GROWTH = 1.5;
-/** Slower than this multiple of the smallest, and by this much at least, is not noise of the network or of our own process. */
+/** An attempt is slow beyond this multiple of the smallest and this difference. Less may be noise. */
 const SLOW_FACTOR = 2;
 const SLOW_BY_MS = 100;
 const NEW_ROUND = { roundMs: [], theirRoundMs: [], isUsed: false } as const;
 
-/** The limit of an endpoint of which nothing is known. `most`: what no limit exceeds. */
+/** The limit of an endpoint without history. `most`: the upper bound of every limit. */
 export function startingLimit(most: number): EndpointLimit {
   return { count: Math.min(STARTING_COUNT, most), smallestMs: null, ...NEW_ROUND, falls: 0 };
 }
@@ -62,7 +62,7 @@ export function afterAttempt(limit: EndpointLimit, ended: EndedAttempt, most: nu
   if (ended.fallsBefore !== limit.falls) return limit;
   const { result, durationMs } = ended.attempt;
   if (isOverload(result)) return fallen(limit, most);
-  // It says nothing of how much the endpoint can take.
+  // Such a result says nothing about the capacity of the endpoint.
   if (!isSuccess(result)) return limit;
   const isUsed = limit.isUsed || ended.inFlight * 2 >= limit.count;
   const roundMs = [...limit.roundMs, durationMs];
@@ -73,7 +73,7 @@ export function afterAttempt(limit: EndpointLimit, ended: EndedAttempt, most: nu
 
 function afterRound(limit: EndpointLimit, most: number): EndpointLimit {
   const medianMs = medianOf(limit.roundMs);
-  // The smallest has our own delay in it, so that a receiver never looks slower than it once was because we were quick to look.
+  // The smallest includes our own delay: a receiver must not seem slower only because our process was faster.
   const smallestMs = Math.min(limit.smallestMs ?? Infinity, medianMs);
   const next = { ...limit, smallestMs, ...NEW_ROUND };
   if (!limit.isUsed) return next;
@@ -98,7 +98,7 @@ function isOverload(result: AttemptResult): boolean {
   return result.kind === 'no_answer' || result.statusCode === 429 || result.statusCode === 503;
 }
 
-/** Of an even number the lower of the two in the middle. */
+/** The lower of the two middle values if there are an even number. */
 function medianOf(durationsMs: readonly number[]): number {
   const sorted = [...durationsMs].sort((a, b) => a - b);
   return sorted[(sorted.length - 1) >> 1] ?? 0;

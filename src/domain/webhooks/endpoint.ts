@@ -13,7 +13,7 @@ export type DisabledReason = ShownDisabledReason | 'deleted';
 export const SHOWN_DISABLED_REASONS = ['by_person', 'answered_gone', 'failing'] as const;
 type ShownDisabledReason = (typeof SHOWN_DISABLED_REASONS)[number];
 
-/** The longest time that a rotated secret signs beside the new one. */
+/** The longest time that a rotated secret also signs beside the new one. */
 export const MAX_SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /** An endpoint that is not deleted, without its secrets. */
@@ -27,9 +27,9 @@ export type Endpoint = {
   readonly state: EndpointState;
   readonly disabledReason: ShownDisabledReason | null;
   readonly disabledAt: Date | null;
-  /** When the first attempt failed since the last accepted one; null while the endpoint is not failing. */
+  /** When the first attempt after the last accepted one failed; null while the endpoint is not failing. */
   readonly failingSince: Date | null;
-  /** Until when the secret from before the last rotation also signs. */
+  /** Until when the previous secret also signs. */
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -40,7 +40,7 @@ export type EndpointWithSecret = Endpoint & { readonly secret: string };
 
 export type EndpointSettings = Pick<Endpoint, 'url' | 'description' | 'eventTypes' | 'state'>;
 
-/** The endpoint after the changes, or the very same object. A new URL, or enabling, clears `failingSince`. */
+/** The endpoint after the changes, or the same object if none. A new URL, or enabling, clears `failingSince`. */
 export function changedEndpoint(endpoint: Endpoint, changes: Partial<EndpointSettings>, at: Date): Endpoint {
   const next = { ...endpoint, ...changes };
   if (isSameSettings(endpoint, next)) return endpoint;
@@ -64,7 +64,7 @@ function isSameSettings(one: EndpointSettings, other: EndpointSettings): boolean
   );
 }
 
-/** What a merchant sees of an endpoint at the time `at`; `failingLimitMs` is how long it may fail before it is disabled. */
+/** The endpoint at `at` as a merchant sees it; `failingLimitMs` is how long it may fail before it is disabled. */
 export function endpointObject(
   endpoint: Endpoint,
   { at, failingLimitMs }: { readonly at: Date; readonly failingLimitMs: number },
@@ -90,7 +90,7 @@ export function endpointObject(
   };
 }
 
-/** Ids for the deliveries of one event, one for each possible endpoint; those not needed are dropped. */
+/** Ids for the deliveries of one event, one for each possible endpoint. Unneeded ids are dropped. */
 export function newDeliveryIds(at: Date): DeliveryId[] {
   return Array.from({ length: MAX_ENDPOINTS_PER_MERCHANT }, () => newId('dlv', at.getTime()));
 }

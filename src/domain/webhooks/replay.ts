@@ -1,4 +1,4 @@
-// Replays: deliveries sent again with the same bytes and a new run of the whole schedule, whether they arrived before or not.
+// Replays: deliveries sent again with the same bytes and the whole schedule, whether they arrived before or not.
 import type { DeliveryState } from './delivery.ts';
 import type { EndpointId, MerchantId, ReplayId, UserId } from '../ids.ts';
 
@@ -11,10 +11,10 @@ export const UNDELIVERED_STATES: readonly ReplayableState[] = ['dead_lettered', 
 
 export const MAX_RUNNING_REPLAYS = 5;
 
-/** Matching deliveries are counted up to this number when a replay begins: counting more would exceed a request's time. */
+/** How many matching deliveries are counted when a replay begins: more would exceed a request's time. */
 export const MAX_REPLAY_TOTAL = 1_000_000;
 
-/** How many deliveries matched, as text that stays true when there were more than are counted. */
+/** The number of matching deliveries as text, which stays true beyond the counting limit. */
 export function replayTotalText(total: number): string {
   return total < MAX_REPLAY_TOTAL ? String(total) : `${total} or more`;
 }

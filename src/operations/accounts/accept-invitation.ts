@@ -1,4 +1,4 @@
-// Makes the person who accepts an invitation a member: a new user, or one who has an account already.
+// Makes the person who accepts an invitation a member: a new user, or one who already has an account.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import {
@@ -25,17 +25,17 @@ import type { KeyRing } from '../../security/sealing.ts';
 
 export type AcceptInvitation = CountedAttempt & {
   readonly invitation: Invitation;
-  /** The tokens that the person presents. They are looked up again under the lock. */
+  /** The tokens that the person presents. They are read again under the lock. */
   readonly tokens: InvitationTokens;
   readonly person:
     | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string }
     | {
         readonly kind: 'known';
-        /** The hash that the given password matches; null: it does not match. */
+        /** The hash that the given password matches; null if it matches none. */
         readonly verifiedHash: string | null;
-        /** Needed, and used up, if the person has a second factor: here too, the password alone is not enough. */
+        /** A code is required, and used up, if the person has a second factor: the password alone is never enough. */
         readonly code: string | null;
-        /** In place of a code; null: none was given. */
+        /** Instead of a code; null if none was given. */
         readonly passkey: PasskeyAttempt | null;
         readonly keyRing: KeyRing;
       };
@@ -45,10 +45,10 @@ export type AcceptInvitation = CountedAttempt & {
 };
 
 /**
- * The new member. An invitation is accepted once, also by two people at the same moment. The person who sent it must
- * still be allowed to grant its roles and, if it needs a second person's approval, that approval must still be valid.
- * Throws `invitation_not_found`; `permission_denied` for a wrong password or one-time code, which the audit log then
- * records; and `state_conflict` when somebody registered with the e-mail in the meantime.
+ * The new member. An invitation is accepted once, even if two people accept it at the same moment. The person who sent
+ * it must still be allowed to grant its roles and, if it needs a second person's approval, that approval must still be
+ * valid. Throws `invitation_not_found`; `permission_denied` for a wrong password or one-time code, which the audit log
+ * then records; and `state_conflict` if an account with the e-mail was created meanwhile.
  */
 export async function acceptInvitation(db: Database, input: AcceptInvitation): Promise<Member> {
   const accepted = await db.withTransaction(async (tx) => {
@@ -64,7 +64,7 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     const { userId } = identified;
     if (!(await isStillValid(tx, input))) throw notFound('invitation');
     const { merchantId, roles } = invitation;
-    // False: the person became a member in another way in the meantime, and keeps the roles that they have.
+    // False: the person became a member in another way meanwhile, and keeps their roles.
     if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw notFound('invitation');
     // Otherwise a session from a log-in that raced with an earlier removal of the person would become valid again.
     await deleteMemberSessions(tx, { merchantId, userId }, null);
@@ -79,11 +79,11 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
 
 type Identified = {
   readonly userId: UserId;
-  /** Null: a new person, who chose the password just now. */
+  /** Null: a new person, who has just chosen the password. */
   readonly verifiedBy: VerifiedBy | null;
 };
 
-/** The user; null when their password or one-time code is wrong. */
+/** The user; null if their password or one-time code is wrong. */
 async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): Promise<Identified | null> {
   if (person.kind === 'known') {
     const found = await findUserByEmail(tx, invitation.email);
@@ -107,7 +107,7 @@ async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): P
   throw stateConflict('An account with this e-mail address was created in the meantime. Try again with its password.');
 }
 
-// Since then the sender or approver may have been removed or lost a role, and a second administrator may have joined.
+// Meanwhile the sender or approver may have been removed or lost a role, and a second administrator may have joined.
 async function isStillValid(tx: Tx, { tokens, at }: AcceptInvitation): Promise<boolean> {
   const invitation = await findInvitationByToken(tx, tokens, at);
   if (!invitation) return false;

@@ -10,20 +10,20 @@ import type { RowName } from '../../security/row-attestation.ts';
 const PAGE = 500;
 
 export type AttestRows = {
-  /** `renew` attests with the ring's first key whatever is attested by any of them, so that the others can go. */
+  /** `renew` attests with the ring's first key every row that any of its keys attests, so that the others can go. */
   readonly work: 'verify' | 'renew';
-  /** Who of the service's staff does it, for the audit log; null: the embedded start. */
+  /** The member of the staff who runs it, for the audit log; null: the embedded start. */
   readonly by: StaffMember | null;
   readonly at: Date;
 };
 
 export type AttestedRows = {
   readonly attested: number;
-  /** They count for nothing. Nothing of the service attests them: restore them from a backup, or remove them. */
+  /** These rows count for nothing, and the service never attests them: restore them from a backup, or remove them. */
   readonly unattested: readonly RowName[];
 };
 
-/** One row a transaction, so that nobody waits. Safe to repeat, and to stop at any moment. */
+/** One row per transaction, so that no other transaction waits. Safe to repeat and to interrupt. */
 export async function attestRows(db: Database, { work, by, at }: AttestRows): Promise<AttestedRows> {
   const counts = { attested: 0 };
   const unattested: RowName[] = [];
@@ -47,7 +47,7 @@ export async function attestRows(db: Database, { work, by, at }: AttestRows): Pr
   return { ...counts, unattested };
 }
 
-/** What a refund that failed rests on. It is verified at each release, so its attestation must be of a key that is still there. */
+/** The attestation of a failed refund is verified at each release, so its key must still be in the ring. */
 async function attestRefunds(db: Database, work: AttestRows['work']) {
   const counts = { attested: 0, unattested: [] as string[] };
   for (let after: string | null = ''; after !== null;) {

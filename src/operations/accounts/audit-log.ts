@@ -1,4 +1,4 @@
-// Reads a merchant's audit log, and records in it what people were refused and what they exported.
+// Reads a merchant's audit log, and records refusals and exports in it.
 import { listAuditEntries as listRows, recordAct, type AuditFilter } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/names.ts';
 import { recordRefusal as record, recordEndedRefusals, type Refusal } from '../../db/accounts/refusal.ts';
@@ -27,27 +27,27 @@ export async function listAuditEntries(
 }
 
 export type RecordExport = ByPerson & {
-  /** What was exported. */
+  /** The exported dataset. */
   readonly dataset: 'collections' | 'payouts' | 'ledger';
-  /** The filters, without what they say about somebody. */
+  /** The filters, without personal values. */
   readonly filters: object;
 };
 
-/** Records that a person exported data. Each call adds one entry. Call it before the first row leaves: what cannot be recorded is not exported. */
+/** Records an export by a person, one entry per call. Call it before the first row is sent: no record, no export. */
 export async function recordExport(db: Database, { by, dataset, filters, at }: RecordExport): Promise<void> {
   await db.withTransaction((tx) =>
     recordAct(tx, by, { action: `${dataset}.exported`, subjectId: null, after: filters, at }),
   );
 }
 
-/** Records that a person was refused. Each call adds an entry or, after so many of its kind in an hour, is counted for one that follows. */
+/** Records a person's refusal: as an entry or, beyond the hourly limit of its kind, in the count of a later one. */
 export async function recordRefusal(db: Database, { by, ...refusal }: Refusal & Pick<ByPerson, 'by'>): Promise<void> {
   await db.withTransaction((tx) => record(tx, by, refusal));
 }
 
 /**
- * Adds how many refusals of people an hour had beside those that have entries of their own: for at most `limit` hours that are over, in one
- * transaction; returns how many there were. Call it again until it returns 0.
+ * Records how many refusals of people exceeded the entries of their hour: for at most `limit` completed hours, in one
+ * transaction. Returns the number of hours. Call it again until it returns 0.
  */
 export async function recordLeftOutRefusals(db: Database, at: Date, limit: number): Promise<number> {
   return db.withTransaction((tx) => recordEndedRefusals(tx, at, limit));

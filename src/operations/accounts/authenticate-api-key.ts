@@ -1,4 +1,4 @@
-// Identifies an API key and checks that it may be used for the request; records refusals of known keys, and counts those of an address.
+// Identifies an API key and checks it for the request. Records refusals of known keys, and counts those of an address.
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
 import { addAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
@@ -26,17 +26,17 @@ export type KeyRequest = {
 export type AuthenticateApiKey = KeyRequest & {
   readonly text: string;
   readonly environment: Environment;
-  /** Called with a key that is somebody's, good or not, before it is checked further. */
+  /** Called with a known key, valid or not, before further checks. */
   readonly onFound?: (key: Pick<ApiKey, 'id' | 'merchantId'>) => void;
 };
 
-// People read "last used": a minute is precise enough, and saves a write per request.
+// People read "last used" to the minute. A coarse value saves a write per request.
 const TOUCH_EVERY_MS = 60_000;
 
 /**
- * The key. Throws one of the five 401 codes when the text is not an active key of this environment, `permission_denied`
- * for an address that the key does not allow, whatever else is wrong with it, and `insufficient_scope`. A refusal of a
- * merchant's key is recorded as `recordKeyRefusal` has it.
+ * The key. Throws one of the five 401 codes if the text is not an active key of this environment, `permission_denied`
+ * for an address that the key does not allow, whatever else is wrong with the key, and `insufficient_scope`. A refusal
+ * of a known key is recorded as in `recordKeyRefusal`.
  */
 export async function authenticateApiKey(db: Database, input: AuthenticateApiKey): Promise<ApiKey> {
   const { text, environment, at } = input;
@@ -61,14 +61,14 @@ export async function authenticateApiKey(db: Database, input: AuthenticateApiKey
   return { ...key, lastUsedAt: at };
 }
 
-/** Whether its use now is to be recorded. */
+/** Whether the use now must be recorded. */
 export function isTouchDue({ lastUsedAt }: ApiKey, at: Date): boolean {
   return lastUsedAt === null || at.getTime() - lastUsedAt.getTime() > TOUCH_EVERY_MS;
 }
 
-/** What speaks against the key's use for the request; null: nothing. */
+/** The reason against the key's use for the request; null: none. */
 export function refusalOf(key: ApiKey, { scope, address, at }: KeyRequest): DomainError | null {
-  // First, so that nobody learns elsewhere whether the key is still good.
+  // First, so that a caller at another address does not learn whether the key is still valid.
   if (key.allowedAddresses !== null && !isInBlocks(address, key.allowedAddresses)) {
     return permissionDenied('an address that the key does not allow');
   }
@@ -92,8 +92,8 @@ export function refusalOf(key: ApiKey, { scope, address, at }: KeyRequest): Doma
 }
 
 /**
- * Records the refusal of a known key in its merchant's audit log, at most once an hour for each key and reason, so that
- * a server that keeps trying does not fill the log.
+ * Records the refusal of a known key in its merchant's audit log, at most once an hour for each key and reason: a
+ * server that keeps trying must not fill the log.
  */
 export async function recordKeyRefusal(
   db: Database,
@@ -102,7 +102,7 @@ export async function recordKeyRefusal(
   { scope, action, address, requestId, at }: KeyRequest,
 ): Promise<void> {
   const limit = keyRefusalLimit(id, reasonOf(refusal, scope));
-  // Read without a lock first: otherwise simultaneous requests with a refused key would wait for each other.
+  // Read without a lock first: otherwise concurrent requests with a refused key would wait for each other.
   const recordedUntil = await findWindowEnd(db, limit.subject);
   if (recordedUntil !== null && recordedUntil > at) return;
   await db.withTransaction(async (tx) => {
@@ -132,8 +132,8 @@ function invalidKey(): DomainError {
 }
 
 /**
- * Counts one, over all processes. Null while the limit is not reached; afterwards the end of the window, and nothing is
- * counted. Good keys are never counted, so they cost no write.
+ * Counts one refusal over all processes. Null below the limit. At the limit it returns the end of the window and counts
+ * nothing. Valid keys are never counted, so they cost no write.
  */
 export async function countRefusedKey(db: Database, limit: AttemptLimit, at: Date): Promise<Date | null> {
   return db.withTransaction(async (tx) => {

@@ -4,18 +4,18 @@ import { findSession, touchSession } from '../../db/accounts/session.ts';
 import type { Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
 
-// For an idle time of half an hour and more a minute is precise enough, and saves a write per request.
+// For an idle time of half an hour or more, a minute is precise enough and saves a write per request.
 const TOUCH_EVERY_MS = 60_000;
 
 export type AuthenticateSession = {
   readonly token: string;
-  /** False for what no person asked for: it leaves the idle time as it is. */
+  /** False for a request that no person asked for: the idle time continues. */
   readonly isUse: boolean;
   readonly at: Date;
 };
 
 /**
- * The session, or null when the token belongs to no live session. The roles are the current ones. Repeating it changes at most the
+ * The session with the current roles, or null if the token belongs to no active session. A repeat changes at most the
  * time of the last use.
  */
 export async function authenticateSession(db: Database, input: AuthenticateSession): Promise<Session | null> {

@@ -1,4 +1,4 @@
-// Begins an authentication attempt: counts it against its limits, and finds the user that it is for.
+// Begins an authentication attempt: counts it against its limits, and finds its user.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import { addAttempt, findWindowEnd, requireAttempt } from '../../db/accounts/attempt-counter.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
@@ -29,10 +29,10 @@ export type BeginAuthentication = {
 };
 
 /**
- * The user, or null when there is none, which the response must not reveal. Every attempt counts as failed until the
- * operation that verifies it takes it back, so that many simultaneous attempts cannot exceed a limit together. Throws
- * `rate_limited` when a limit is reached; then nothing is counted, and the audit log says so, once an hour for each limit of
- * an account, person or address. A limit applies until its window ends, across restarts.
+ * The user; null if there is none, which the response must not reveal. Every attempt counts as failed until the
+ * operation that verifies it undoes the count, so concurrent attempts cannot exceed a limit together. Throws
+ * `rate_limited` at a limit: then nothing is counted, and the audit log records it once an hour for each limit of an
+ * account, person or address. A limit applies until its window ends, across restarts.
  */
 export async function beginAuthentication(db: Database, input: BeginAuthentication): Promise<User | null> {
   const { claim, limits, at } = input;
@@ -62,7 +62,7 @@ async function findClaimed(tx: Tx, claim: Claim, at: Date): Promise<User | null>
   return userId === null ? null : findUser(tx, userId);
 }
 
-// Beside the attempt, of which nothing stays. Where the limit is that of an address it concerns nobody in particular.
+// Outside the transaction of the attempt, which is rolled back. The limit of an address concerns nobody in particular.
 async function recordLimit(db: Database, reached: AttemptLimit, input: BeginAuthentication): Promise<void> {
   const { claim, address, requestId, at } = input;
   const limit = limitRefusalLimit(reached);

@@ -30,12 +30,12 @@ export type ChangedMember =
   | { readonly kind: 'waiting'; readonly change: MemberChange; readonly agreement: Agreement };
 
 /**
- * The result of the change. If the member has these roles already, nothing changes. If a second person must approve,
- * the member stays as they are, and the proposal replaces an earlier one by the same person about them. Otherwise the
- * change applies from the member's next request: a removed member has no session at this merchant when this returns,
- * and API keys that they created create no payouts any more. The decision uses the roles at this moment: no two changes
- * of one merchant's members run at the same time. Throws `member_not_found`, `permission_denied` for a role that the
- * person may not give or take, and `state_conflict` when no owner would be left.
+ * The result of the change. Nothing changes if the member already has these roles. If a second person must approve, the
+ * member stays unchanged, and the proposal replaces an earlier one by the same person for the same member. Otherwise
+ * the change applies from the member's next request: a removed member has no session at this merchant when this
+ * returns, and API keys that they created create no payouts any more. Changes of one merchant's members run one at a
+ * time, so the decision uses current roles. Throws `member_not_found`, `permission_denied` for a role that the person
+ * may not grant or remove, and `state_conflict` if no owner would be left.
  */
 export async function changeMember(db: Database, input: ChangeMember): Promise<ChangedMember> {
   const { roles, by, at } = input;

@@ -30,21 +30,21 @@ import { verifyRegistration, type GivenCredential, type RelyingParty } from '../
 
 export type StartedPasskey = {
   readonly challenge: Buffer;
-  /** The credentials that the person has registered. */
+  /** The registered credentials of the person. */
   readonly credentials: readonly Buffer[];
   readonly email: string;
   readonly name: string;
 };
 
 /**
- * A challenge to register another passkey, valid for five minutes and once. Throws `permission_denied` for a wrong password, and
- * unless the person verified their second factor within five minutes or, without one, their password.
+ * A challenge to register another passkey, valid once and for five minutes. Throws `permission_denied` for a wrong
+ * password, and unless the person verified their second factor, or without one their password, within five minutes.
  */
 export function startPasskey(db: Database, input: PasswordAttempt & ByPerson): Promise<StartedPasskey> {
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await findUser(tx, by.person.userId);
-    // Whoever has a session of this moment alone must not add a factor of their own to it.
+    // A person who merely has access to this session must not add their own factor to it.
     if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
     if (!isFreshToEnrol(by.person, at)) throw permissionDenied('needs a step-up first');
     const started = await startFor(tx, user, 'register', at);
@@ -54,7 +54,7 @@ export function startPasskey(db: Database, input: PasswordAttempt & ByPerson): P
   });
 }
 
-/** A challenge to step up with one of the person's passkeys, valid for five minutes and once. */
+/** A challenge to step up with one of the person's passkeys, valid once and for five minutes. */
 export function startPasskeyStepUp(db: Database, by: ActedBy, at: Date): Promise<StartedPasskey> {
   return db.withTransaction(async (tx) => {
     const user = await findUser(tx, by.person.userId);
@@ -72,8 +72,8 @@ async function startFor(tx: Tx, user: User, purpose: 'register' | 'step_up', at:
 }
 
 /**
- * A challenge to log in with a passkey, for this e-mail alone, known or not: nothing tells which. Throws `rate_limited`
- * for an address that asked for too many.
+ * A challenge to log in with a passkey, for this e-mail address alone. It does not reveal whether the address is known.
+ * Throws `rate_limited` for an address that requested too many.
  */
 export async function startPasskeyLogIn(
   db: Database,
@@ -91,22 +91,22 @@ export type RegisterPasskey = PasswordAttempt &
   ByPerson & {
     readonly tokenSha256: Buffer;
     readonly name: string;
-    /** Null: what was given cannot be a credential. */
+    /** Null: the given text cannot be a credential. */
     readonly given: GivenCredential | null;
     readonly rp: RelyingParty;
   };
 
 /**
- * The session's new token. The passkey is a second factor from now on, and counts as verified in this session; every
- * other session of the person has ended, at every merchant. Throws
- * `permission_denied` for a wrong password or response, a challenge that is used or over, or without a fresh verification; and
- * `state_conflict` when the passkey is registered already or the person has ten.
+ * The session's new token. The passkey is a second factor from now on, and counts as verified in this session. Every
+ * other session of the person has ended, at every merchant. Throws `permission_denied` for a wrong password or
+ * response, a used or expired challenge, or without a fresh verification; and `state_conflict` if the passkey is
+ * registered already or the person has ten.
  */
 export async function registerPasskey(db: Database, input: RegisterPasskey): Promise<{ readonly token: string }> {
   const { by, at, given, rp, name } = input;
   const { userId } = by.person;
   return db.withTransaction(async (tx) => {
-    // A challenge is a row that no attestation covers: it alone does not show that the password was given for it.
+    // No attestation covers the row of a challenge: the row does not prove that the password was given for it.
     const user = await lockOwnUser(tx, input);
     const person = { ...by.person, hasSecondFactor: hasAny(factorsOf(user)) };
     if (!isFreshToEnrol(person, at)) throw permissionDenied('needs a step-up first');
@@ -125,7 +125,7 @@ export async function registerPasskey(db: Database, input: RegisterPasskey): Pro
     }
     await endLossOfSecondFactor(tx, userId);
     const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });
-    // A session of the password alone, anybody's, would be whole now that its person has a second factor.
+    // Otherwise a session opened with the password alone would now count as one of a person with a second factor.
     await deleteSessionsOfUser(tx, userId, sha256);
     await uncountAttempts(tx, input.counted, at);
     await recordAct(tx, by, { action: 'passkey.registered', subjectId: id, after: { name }, at });
@@ -147,8 +147,8 @@ export async function namePasskey(
 }
 
 /**
- * The passkey opens nothing any more. Throws `permission_denied` for a wrong password, `passkey_not_found`, and `state_conflict`
- * when it is the last second factor of a person whose roles, at any merchant, require one.
+ * The passkey is invalid from now on. Throws `permission_denied` for a wrong password, `passkey_not_found`, and
+ * `state_conflict` if it is the last second factor of a person whose roles, at any merchant, require one.
  */
 export async function removePasskey(
   db: Database,
@@ -157,10 +157,10 @@ export async function removePasskey(
   const { id, by, at } = input;
   const { userId } = by.person;
   const isFound = await db.withTransaction(async (tx) => {
-    // The lock keeps a simultaneous removal of the other factor out.
+    // The lock excludes a concurrent removal of the other factor.
     await lockOwnUser(tx, input);
     const name = isId('psk', id) ? await deletePasskey(tx, userId, id) : null;
-    // The password was right, so the attempt was no failed guess, whatever the id names.
+    // The password was right, so the attempt was no failed guess, whatever the id is.
     await uncountAttempts(tx, input.counted, at);
     if (name === null) return false;
     await forgetLastFactor(tx, by);

@@ -1,4 +1,4 @@
-// Reads a merchant's policy, and changes it: at once if it only becomes stricter, or by a proposal that a second person decides.
+// Reads a merchant's policy, and changes it: at once if no rule becomes looser, else by a proposal.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findRoles, listMembers } from '../../db/accounts/member.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
@@ -17,7 +17,7 @@ import {
 import { pendingUntilExpiry, type PolicyChange } from '../../domain/accounts/proposal.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 
-/** A merchant that never changed its policy has the defaults. `pending` leaves out the proposals that have expired. */
+/** The policy, which has the defaults if the merchant never changed it. `pending` excludes expired proposals. */
 export async function getPolicy(
   db: Database,
   merchantId: MerchantId,
@@ -31,7 +31,7 @@ export async function getPolicy(
 
 export type ChangePolicy = ByPerson & {
   readonly changes: Partial<PolicyObject>;
-  /** What applies where the policy is null. */
+  /** The values that apply if the policy is null. */
   readonly serviceLimits: ServiceLimits;
 };
 
@@ -40,14 +40,14 @@ export type ChangedPolicy =
   | { readonly kind: 'waiting'; readonly change: PolicyChange; readonly hasSecondPerson: boolean };
 
 /**
- * A change that makes no rule looser applies at once. Any other one waits: the policy stays as it was, and the result
- * says whether the merchant has another person who can approve it. A pending proposal by the same person is replaced in
- * either case. Throws `permission_denied`.
+ * A change that makes no rule looser applies at once. Any other change waits: the policy stays unchanged, and the
+ * result says whether the merchant has another person who can approve it. Either change replaces a pending proposal by
+ * the same person. Throws `permission_denied`.
  */
 export async function changePolicy(db: Database, input: ChangePolicy): Promise<ChangedPolicy> {
   const { merchantId, userId } = input.by.person;
   return db.withTransaction(async (tx) => {
-    // Otherwise a change that becomes effective meanwhile could make this one looser than it was when it was compared.
+    // Otherwise a concurrent change could make this one looser than it was when it was compared.
     await lockMembersAs(tx, input.by);
     if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');
     const before = await findPolicy(tx, merchantId);
@@ -85,7 +85,7 @@ async function propose(tx: Tx, policy: Policy, { changes, by, at }: ChangePolicy
   return { kind: 'waiting', change, hasSecondPerson: others.some(({ roles }) => holdsOneOf(roles, ['admin'])) };
 }
 
-/** The pending changes of the policy that this person proposed. */
+/** The pending policy changes that this person proposed. */
 function ownOf({ person: { merchantId, userId } }: ActedBy) {
   return { merchantId, userId: null, proposer: userId, withRemovals: true };
 }

@@ -19,13 +19,13 @@ import { newRecoveryCode, readRecoveryCode, RECOVERY_CODES } from '../../securit
 import { seal, open, type KeyRing } from '../../security/sealing.ts';
 import { generateTotpSecret, matchTotpStep } from '../../security/totp.ts';
 
-/** By a person in a session who gives their password again. */
+/** An attempt of a person in a session who gives their password again. */
 type OwnAttempt = PasswordAttempt & ByPerson;
 
 /**
- * The secret, which is shown this once. Starting again creates another secret in place of the first. The one that a
- * person has counts until the new one is confirmed. Throws `permission_denied`, also when the person has one and did not
- * verify a second factor within five minutes, by a code or a recovery code.
+ * The secret, which is shown this once. Starting again replaces the secret. The existing second factor counts until the
+ * new one is confirmed. Throws `permission_denied`, also if the person has a second factor and did not verify one
+ * within five minutes, by a code or a recovery code.
  */
 export async function startSecondFactor(
   db: Database,
@@ -34,8 +34,8 @@ export async function startSecondFactor(
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await lockOwnUser(tx, input);
-    // Whoever has the password alone, or a session that was left open, must not exchange the factor.
-    // By the row that is verified and locked, and not by what the session read before.
+    // A person with the password alone, or at a session left open, must not replace the factor.
+    // Decided by the verified and locked row, not by what the session read earlier.
     requireFreshIfAny(user, input);
     const secret = generateTotpSecret();
     await setPendingTotp(tx, user.id, seal(secret, user.id, input.keyRing));
@@ -49,9 +49,9 @@ type WithCode = { readonly tokenSha256: Buffer; readonly code: string; readonly 
 
 /**
  * The session's new token. From now on the person logs in with a code, and every other session of theirs has ended, at
- * every merchant. The second factor counts as verified in this session, and the code is used up. Throws `permission_denied`
- * for a wrong code, and for a person who has a second factor and did not verify it within five minutes; and `state_conflict`
- * when no enrolment was started.
+ * every merchant. The second factor counts as verified in this session, and the code is used up. Throws
+ * `permission_denied` for a wrong code, and for a person who has a second factor and did not verify it within five
+ * minutes; and `state_conflict` if no enrolment was started.
  */
 export async function confirmSecondFactor(
   db: Database,
@@ -64,13 +64,13 @@ export async function confirmSecondFactor(
     if (!user || pending === null) {
       throw stateConflict('No second factor is waiting for confirmation. Start the enrolment first.');
     }
-    // The secret may be of long ago, and known to whoever saw it then.
+    // The secret may be old, and known to a person who saw it at that time.
     requireFreshIfAny(user, input);
     const step = matchTotpStep(open(pending, user.id, input.keyRing), input.code, at);
     if (step === null) throw verificationFailed('wrong one-time code');
     await confirmTotp(tx, user.id, step);
     const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });
-    // A session of the password alone, anybody's, would be whole now that its person has a second factor.
+    // Otherwise a session opened with the password alone would now count as one of a person with a second factor.
     await deleteSessionsOfUser(tx, user.id, sha256);
     await uncountAttempts(tx, input.counted, at);
     const change = {
@@ -84,8 +84,8 @@ export async function confirmSecondFactor(
 
 /**
  * The session's new token. No session of the person counts as verified by the factor any more. Throws
- * `permission_denied` when the password or the code is wrong, or the person has no second factor; and `state_conflict`
- * when a role of theirs, at any merchant, requires one. Then nothing changes.
+ * `permission_denied` for a wrong password or code and for a person without a second factor, and `state_conflict` if a
+ * role of theirs, at any merchant, requires one. Then nothing changes.
  */
 export async function removeSecondFactor(
   db: Database,
@@ -113,8 +113,8 @@ function requireFreshIfAny(user: User, { by, at }: ByPerson): void {
 }
 
 /**
- * Ten codes, which are shown this once; each works once. All earlier ones are invalid. Throws `permission_denied` for a wrong
- * password, and `state_conflict` for a person without a second factor, whom a code would not help.
+ * Ten codes, which are shown this once; each works once. All earlier codes are invalid. Throws `permission_denied` for
+ * a wrong password, and `state_conflict` for a person without a second factor, who could not use a code.
  */
 export async function createRecoveryCodes(db: Database, input: OwnAttempt): Promise<readonly string[]> {
   const { by, at } = input;

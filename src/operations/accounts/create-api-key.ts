@@ -25,9 +25,9 @@ export type CreateApiKey = {
   readonly name: string;
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
-  /** Null: as `apiKeyExpiry` has it. */
+  /** Null: the default of `apiKeyExpiry`. */
   readonly expiresAt: Date | null;
-  /** From where the key works; absent: from anywhere. */
+  /** The addresses from which the key works; absent: any. */
   readonly allowedAddresses?: AllowedAddresses | undefined;
   /** The person who counts as the maker of what the key creates; null only without `payouts:write`. */
   readonly createdBy: UserId | null;
@@ -37,8 +37,8 @@ export type CreateApiKey = {
 };
 
 /**
- * The key as text, which is shown this once: only its digest is stored. Throws `permission_denied` when the person's
- * roles do not cover these scopes, `parameter_invalid` as `apiKeyExpiry` does, and `state_conflict` when the merchant has
+ * The text of the key, which is shown this once: only its digest is stored. Throws `permission_denied` if the person's
+ * roles do not cover these scopes, `parameter_invalid` as `apiKeyExpiry` does, and `state_conflict` if the merchant has
  * too many keys.
  */
 export async function createApiKey(db: Database, input: CreateApiKey): Promise<{ id: ApiKeyId; key: string }> {
@@ -70,21 +70,21 @@ export type RollApiKey = ByPerson & {
   readonly id: string;
   /** How long the old key stays valid; 0: it is revoked now. */
   readonly keepOldForMs: number;
-  /** When the new key expires; null: as `rolledKeyExpiry` has it. */
+  /** When the new key expires; null: the default of `rolledKeyExpiry`. */
   readonly expiresAt: Date | null;
 };
 
 /**
- * The new key as text, which is shown this once. It has the old key's name, scopes and allowed addresses. Its creator is
- * the person who rolls it: they know its text now, so they must count as the maker of what it creates. Throws
- * `api_key_not_found`, `permission_denied`, `parameter_invalid` as `rolledKeyExpiry` does, and `state_conflict` for a key
- * that is not active or was rolled before (of two simultaneous calls, one succeeds), and when keeping the old key would
- * exceed the number of active keys that a merchant may have.
+ * The text of the new key, which is shown this once. The new key has the old key's name, scopes and allowed addresses.
+ * Its creator is the person who rolls it: that person knows its text, so they must count as the maker of what it
+ * creates. Throws `api_key_not_found`, `permission_denied`, `parameter_invalid` as `rolledKeyExpiry` does, and
+ * `state_conflict` for a key that is inactive or already rolled (of two concurrent calls, one succeeds) and if the kept
+ * old key would exceed the merchant's limit of active keys.
  */
 export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id: ApiKeyId; key: string }> {
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
-    // The same lock as for creating a key: otherwise two simultaneous calls would both count the same free place.
+    // The lock of key creation: otherwise two concurrent calls would both count the same free place.
     await lockMembersAs(tx, by);
     const old = await findRollable(tx, input);
     const { name, environment, scopes, allowedAddresses } = old;
@@ -132,14 +132,14 @@ export async function revokeApiKey(db: Database, id: string, by: ActedBy, at: Da
   });
 }
 
-/** The text of a new key, and what is stored of it whatever it may do. */
+/** The text of a new key, and the stored values that do not depend on its permissions. */
 function newKey(environment: Environment, at: Date) {
   const key = generateApiKey(environment);
   const id = newId('key', at.getTime());
   return { key, stored: { id, environment, hint: apiKeyHint(key), sha256: hashApiKey(key), createdAt: at } };
 }
 
-/** The key, locked, which the person may handle now. */
+/** The locked key, which the person may manage now. */
 async function lockHandled(tx: Tx, id: string, { person: { merchantId, userId } }: ActedBy): Promise<ListedApiKey> {
   const key = isId('key', id) ? await findApiKeyLocked(tx, merchantId, id) : null;
   if (!key) throw notFound('api_key');

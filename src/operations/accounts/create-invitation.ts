@@ -30,9 +30,9 @@ export type CreatedInvitation = {
 
 /**
  * The invitation with its token, which is shown this once. If a second person must approve the invitation, the token is
- * not valid before they do. An open invitation for the same e-mail is withdrawn. Throws `permission_denied` for a role
- * that the person does not hold and for the e-mail of an owner or admin whom the service's staff invited,
- * `parameter_invalid` for the e-mail of a member, and `state_conflict` when there are too many members or invitations.
+ * invalid until then. An open invitation for the same e-mail is withdrawn. Throws `permission_denied` for a role that
+ * the person does not hold and for the e-mail of an owner or admin whom the service's staff invited,
+ * `parameter_invalid` for the e-mail of a member, and `state_conflict` if there are too many members or invitations.
  */
 export async function createInvitation(
   db: Database,

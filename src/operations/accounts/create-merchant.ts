@@ -13,7 +13,7 @@ import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 export type CreateMerchant = {
   readonly name: string;
   readonly currency: Currency;
-  /** The owners whom one of the staff invites; without any, the merchant has no members yet. Two cannot move money alone. */
+  /** The owners whom one of the staff invites; absent: none yet. With two, neither moves money alone. */
   readonly invited?: {
     readonly by: StaffMember;
     readonly owners: readonly { readonly email: string; readonly tokenSha256: Buffer }[];

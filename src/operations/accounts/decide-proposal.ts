@@ -54,16 +54,17 @@ export type DecideProposal = DecideInvitation | DecideMemberChange | DecidePolic
 
 export type DecidedProposal<Kind extends ProposalKind> = {
   readonly proposal: ProposalOf<Kind>;
-  /** Of an approved invitation, shown this once: without it the invitation's own token is not valid. Null for all else. */
+  /** The token of an approved invitation, shown this once: the sender's token is invalid without it. Otherwise null. */
   readonly approvalToken: string | null;
 };
 
 /**
- * The decided proposal. A proposal is decided once: of two decisions at the same moment, one applies. Everything is checked again with
- * the people and the policy that the merchant has now. An approved change applies from the next request on. An invitation has one
- * token from its sender and another from its approver, so that neither can accept in place of the person whom both agreed on. Throws
- * `invitation_not_found`, `member_change_not_found` or `policy_change_not_found`; `permission_denied` for the proposer and for anybody
- * who may not decide so; and `state_conflict` when the proposal is not to be decided any more, or its proposer may no longer propose it.
+ * The decided proposal. Of two concurrent decisions one applies. Everything is checked again with the merchant's
+ * current people and policy. An approved change applies from the next request on. An invitation has one token from its
+ * sender and one from its approver, so that neither can accept in place of the person whom both agreed on. Throws
+ * `invitation_not_found`, `member_change_not_found` or `policy_change_not_found`; `permission_denied` for the proposer
+ * and anybody else who may not decide; and `state_conflict` if the proposal can no longer be decided, or its proposer
+ * may no longer propose it.
  */
 export async function decideProposal<Input extends DecideProposal>(
   db: Database,
@@ -72,7 +73,7 @@ export async function decideProposal<Input extends DecideProposal>(
   const { kind, id, decision, by, at }: DecideProposal = input;
   const merchantId = merchantOf(by);
   return db.withTransaction(async (tx) => {
-    // Without the lock, each of two simultaneous approvals would undo what the other changed.
+    // Without the lock, each of two concurrent approvals would undo the other's change.
     await lockMembers(tx, merchantId);
     if (!isService(by)) await requireNotRecovered(tx, by.person);
     const { proposal, takeEffect } = await judge(tx, input);
@@ -91,7 +92,7 @@ export async function decideProposal<Input extends DecideProposal>(
   });
 }
 
-/** A proposal that may be decided so, and what follows once it is, with the entry in the audit log. */
+/** A proposal that may be decided, and the function that applies the decision, with the entry in the audit log. */
 type Judged = { readonly proposal: Invitation | MemberChange | PolicyChange; readonly takeEffect: () => Promise<void> };
 
 function judge(tx: Tx, input: DecideProposal): Promise<Judged> {
@@ -133,7 +134,7 @@ async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitatio
   return { proposal: invitation, takeEffect: () => recordDecision(tx, by, act) };
 }
 
-/** The member concerned may approve, if they are an owner or admin, but not reject. */
+/** The member concerned may approve, if they are an owner or admin, but may not reject. */
 async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberChange): Promise<Judged> {
   const merchantId = merchantOf(by);
   const change = await findProposal(tx, 'member_change', merchantId, id);
@@ -143,7 +144,7 @@ async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberC
     const { userId } = by.person;
     requireAdmin(members.find((member) => member.userId === userId)?.roles);
     if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
-    // Otherwise a member could always keep others from demoting or removing them.
+    // Otherwise a member could always prevent their own demotion or removal.
     if (decision === 'rejected' && change.member.id === userId) throw permissionDenied('rejects a change of their own');
     if (decision === 'approved' && !mayAgree(agreementOnChange(change, members), userId)) {
       throw permissionDenied('only an owner can approve another owner');
@@ -192,11 +193,11 @@ function requireAdmin(roles: readonly Role[] | undefined): void {
 export type WithdrawProposal = ByPerson & { readonly kind: ProposalKind; readonly id: string };
 
 /**
- * Nobody can approve the proposal when this returns, and the tokens of an invitation are invalid. Any owner or admin may withdraw an
- * invitation, and only the proposer a change. Throws `invitation_not_found`, also when it is no longer open,
- * `member_change_not_found` or `policy_change_not_found`; `permission_denied` for somebody else's change, and for an owner or admin
- * whom the service's staff invited: a member who could keep them out would remain the only administrator; and `state_conflict` when a
- * change is no longer pending.
+ * Nobody can approve the proposal when this returns, and the tokens of an invitation are invalid. Any owner or admin
+ * may withdraw an invitation; only the proposer may withdraw a change. Throws `invitation_not_found`, also if it is no
+ * longer open, `member_change_not_found` or `policy_change_not_found`; `permission_denied` for another person's change,
+ * and for an owner or admin whom the service's staff invited, because a member who kept them out would remain the only
+ * administrator; and `state_conflict` if a change is no longer pending.
  */
 export async function withdrawProposal(db: Database, { kind, id, by, at }: WithdrawProposal): Promise<void> {
   const { merchantId, userId } = by.person;

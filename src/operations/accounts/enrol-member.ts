@@ -1,4 +1,4 @@
-// Adds a person as a member without an invitation: for the people of the demonstration merchant.
+// Adds a person as a member without an invitation, for the people of the demonstration merchant.
 import type { Database } from '../../db/platform/database.ts';
 import { putMember } from '../../db/accounts/member.ts';
 import { findUserByEmail, insertUser, type NewUser } from '../../db/accounts/user.ts';
@@ -15,7 +15,7 @@ export type EnrolMember = Pick<NewUser, 'email' | 'name' | 'passwordHash'> & {
   readonly at: Date;
 };
 
-/** The person's id. A user who has the e-mail already joins with their own name, password and second factor. */
+/** The person's id. A user with this e-mail joins with their existing name, password and second factor. */
 export async function enrolMember(db: Database, input: EnrolMember): Promise<UserId> {
   const { merchantId, email, name, passwordHash, roles, totpSecret, at } = input;
   return db.withTransaction(async (tx) => {

@@ -1,4 +1,4 @@
-// Gives the service's staff their passwords and second factors: the first two people, and then each whom two others agreed on.
+// Gives the service's staff passwords and second factors: first the founders, then each on whom two others agreed.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
 import {
   enrolStaff as enrolRow,
@@ -17,11 +17,11 @@ import { STAFF_PROPOSAL_LIFE_MS } from '../../domain/accounts/staff-proposal.ts'
 import { seal, type KeyRing } from '../../security/sealing.ts';
 import { hashToken } from '../../security/token.ts';
 
-/** What a person chose, and the time step of the code by which they showed that their authenticator app has the secret. */
+/** The choices of a person, and the time step of the code that proves that their authenticator app has the secret. */
 export type StaffCredentials = {
   readonly passwordHash: string;
   readonly totpSecret: string;
-  /** Its code is used up. */
+  /** The code of this step is used up. */
   readonly totpLastStep: number;
 };
 
@@ -33,8 +33,8 @@ export type BeginStaff = {
 type NamedCredentials = StaffCredentials & { readonly name: StaffName };
 
 /**
- * The first two people of the staff, who can log in from now on. It works once: throws `state_conflict` when there are some, also to
- * all but one of several runs at the same moment. Then nothing changes.
+ * The first two people of the staff, who can log in from now on. Works once: throws `state_conflict` if staff exist
+ * already, also to all but one of several concurrent runs. Then nothing changes.
  */
 export async function beginStaff(db: Database, { founders, keyRing, at }: BeginStaff): Promise<readonly StaffMember[]> {
   const [first, second] = founders;
@@ -49,7 +49,7 @@ export async function beginStaff(db: Database, { founders, keyRing, at }: BeginS
   return rows.map(({ id, name }) => ({ id, name }));
 }
 
-/** The first two people are there. */
+/** The staff have begun already. */
 export function staffBegun() {
   return stateConflict('The service has its staff already. Two of them add another one.');
 }
@@ -68,12 +68,12 @@ function sealed({ passwordHash, totpSecret, totpLastStep }: StaffCredentials, co
 
 export type StaffEnrolment = {
   readonly name: StaffName;
-  /** Of the one who proposed the person, and of the one who confirmed them, in any order. */
+  /** The tokens of the proposer and of the person who confirmed, in any order. */
   readonly tokens: readonly [string, string];
   readonly at: Date;
 };
 
-/** Throws `state_conflict` unless these are the tokens of a person who is to enrol, within 24 hours after the confirmation. */
+/** Throws `state_conflict` unless the tokens are those of a person's enrolment, confirmed within 24 hours. */
 export async function checkStaffEnrolment(db: Database, enrolment: StaffEnrolment): Promise<void> {
   await db.withTransaction((tx) => requireEnrolment(tx, enrolment));
 }
@@ -81,8 +81,8 @@ export async function checkStaffEnrolment(db: Database, enrolment: StaffEnrolmen
 export type EnrolStaff = StaffEnrolment & StaffCredentials & { readonly keyRing: KeyRing };
 
 /**
- * The person, who can log in from now on. Throws as `checkStaffEnrolment`; then nothing changes. The tokens
- * work once: of two enrolments at the same moment, one succeeds.
+ * The person, who can log in from now on. Throws as `checkStaffEnrolment` does; then nothing changes. The tokens work
+ * once: of two concurrent enrolments, one succeeds.
  */
 export async function enrolStaff(db: Database, enrolment: EnrolStaff): Promise<StaffMember> {
   const { keyRing, at } = enrolment;

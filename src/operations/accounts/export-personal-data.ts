@@ -1,4 +1,4 @@
-// Exports everything that is stored about a phone number or a person, and records that it was exported.
+// Exports all stored data about a phone number or a person, and records the export.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
 import { listDataOfPerson, listDataOfPhone, type PersonalRecord } from '../../db/accounts/personal-data.ts';
 import { findUserByEmail } from '../../db/accounts/user.ts';
@@ -13,12 +13,12 @@ export type ExportPersonalData = {
   readonly at: Date;
 };
 
-// The entry must not become one more place where the number is stored.
+// The entry must not store the number once more.
 const SHOWN_DIGITS = 3;
 
 /**
- * The rows, of all merchants. In the same transaction the audit log of every merchant that is concerned gets an entry, and
- * where none is, that of the service.
+ * The rows of all merchants. In the same transaction the audit log of every merchant concerned gets an entry; without
+ * such a merchant, the log of the service does.
  */
 export async function exportPersonalData(
   db: Database,

@@ -19,7 +19,7 @@ import { countProposals } from '../../db/accounts/waiting-proposals.ts';
 
 export type OwnSession = Awaited<ReturnType<typeof getOwnSession>>;
 
-/** Throws `permission_denied` when the session has ended. */
+/** Throws `permission_denied` if the session has ended. */
 export async function getOwnSession(db: Database, token: string, environment: Environment, at: Date) {
   return db.withTransaction(async (tx) => {
     const sha256 = hashToken(token);
@@ -30,7 +30,7 @@ export async function getOwnSession(db: Database, token: string, environment: En
     const { userId } = person;
     const factors = { ...(await findFactors(tx, userId)), recoveryCodes: await countRecoveryCodes(tx, userId) };
     const failedLogIns = await findFailedLogIns(tx, sha256);
-    // Of the last week, newest first: of anybody for owners and admins, for others of themselves.
+    // Of the last week, newest first: for owners and admins those of everybody, for others their own.
     const recoveries = await listRecoveryNotices(tx, person.merchantId, {
       since: new Date(at.getTime() - RECOVERY_NOTICE_MS),
       about: holdsOneOf(person.roles, ['admin']) ? null : person.userId,
@@ -45,14 +45,14 @@ export async function getOwnSession(db: Database, token: string, environment: En
 async function findMoneyOut(tx: Tx, { merchantId, userId }: Person, environment: Environment) {
   const waitMs = waitingTimeMs(environment, await findPolicy(tx, merchantId));
   return {
-    /** When the person's waiting time ends or ended; null: they have none. */
+    /** When the person's waiting time ends or ended; null: there is none. */
     movesMoneyFrom: movesMoneyFrom(await findBeginnings(tx, merchantId, userId), waitMs),
     /** Money leaves the merchant only once another owner has a second factor. */
     needsSecondOwner: await lacksSecondOwner(tx, merchantId, environment),
   };
 }
 
-/** How much waits for the approval of this person as the second one; payouts and reversals up to `MAX_WAITING_SHOWN`. */
+/** How much waits for this person as the second one to approve; payouts and reversals up to `MAX_WAITING_SHOWN`. */
 async function countWaiting(tx: Tx, person: Person, at: Date) {
   const waiting = async (kind: 'payout' | 'reversal') =>
     holdsOneOf(person.roles, ['approver']) ? countWaitingFor(tx, kind, person, { at, limit: MAX_WAITING_SHOWN }) : 0;

@@ -24,11 +24,11 @@ import { auditPublicKeys, checkAuditHead, hashAuditLine, signAuditHead } from '.
 import type { KeyRing } from '../../security/sealing.ts';
 
 /**
- * Links at most `limit` entries, oldest first, in one transaction; returns how many. Call it again until it returns 0. It
- * returns 0 while another process links.
+ * Links at most `limit` entries, oldest first, in one transaction, and returns their number. Call it again until it
+ * returns 0. It returns 0 while another process links entries.
  */
 export async function linkAuditEntries(db: Database, limit: number): Promise<number> {
-  // Most often there is none, and one statement says so.
+  // Usually there is no entry, and one statement finds that out.
   if ((await listUnlinkedEntries(db, 1)).length === 0) return 0;
   return db.withTransaction(async (tx) => {
     if (!(await lockAuditChains(tx))) return 0;
@@ -60,8 +60,8 @@ export type SignAuditHeads = {
 const SIGN_EVERY_MS = 3_600_000;
 
 /**
- * Signs at most `limit` chains that have new entries and no head of the last hour. Returns the heads, for the caller to record
- * outside of the database. While another process links or signs it signs none.
+ * Signs at most `limit` chains that have new entries and no head of the last hour. Returns the heads, for the caller to
+ * record outside the database. Signs none while another process links or signs.
  */
 export async function signAuditHeads(db: Database, { ring, at, limit }: SignAuditHeads): Promise<AuditHead[]> {
   const signedAfter = new Date(at.getTime() - SIGN_EVERY_MS);
@@ -83,8 +83,8 @@ export async function signAuditHeads(db: Database, { ring, at, limit }: SignAudi
 const HEADS_PER_PAGE = 1000;
 
 /**
- * Those of the last heads of all chains that none of the ring's keys signed. The database takes a head from whoever may write
- * one, and counts what is before it as signed.
+ * The last heads of all chains that no key of the ring signed. The database accepts a head from any writer, and counts
+ * the entries before it as signed.
  */
 export async function findForeignHeads(db: Database, ring: KeyRing): Promise<AuditHead[]> {
   const heads = eachItem<AuditHead>(HEADS_PER_PAGE, (last) => listLastHeads(db, last?.chain ?? '', HEADS_PER_PAGE));

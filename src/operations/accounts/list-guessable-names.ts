@@ -1,4 +1,4 @@
-// Reads the names around a person that somebody who guesses their password would try first.
+// Reads the names that a guesser of a person's password would try first.
 import type { Database } from '../../db/platform/database.ts';
 import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import type { User } from '../../db/accounts/user.ts';

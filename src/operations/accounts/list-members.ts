@@ -15,7 +15,7 @@ export type ListedMember = {
   readonly waiting: readonly WaitingMemberChange[];
 };
 
-/** All members in the order they joined. There are 200 at the most. */
+/** All members in the order in which they joined, at most 200. */
 export async function listMembers(db: Database, merchantId: MerchantId, at: Date): Promise<ListedMember[]> {
   return db.withTransaction(async (tx) => {
     const members = await listAttestedMembers(tx, merchantId);

@@ -1,4 +1,4 @@
-// Logs one of the service's staff in for one command, by password and one-time code; the audit log records either outcome.
+// Logs one of the staff in for one command, by password and one-time code. The audit log records either outcome.
 import { addAttempt, requireAttempt, uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { insertAuditEntry, recordStaffAct } from '../../db/accounts/audit.ts';
 import {
@@ -17,15 +17,15 @@ import { matchTotpStep } from '../../security/totp.ts';
 
 export type BeginStaffLogIn = {
   readonly name: StaffName;
-  /** What they log in for, for the audit log. */
+  /** The command of the log-in, for the audit log. */
   readonly command: string;
   readonly at: Date;
 };
 
 /**
- * The password hash of the person; null: nobody of this name can log in, which the caller must not reveal. Every attempt counts as
- * failed until `finishStaffLogIn` takes it back, so that many at once cannot exceed a limit together. Throws `rate_limited` when a
- * limit is reached; then nothing is counted, and the audit log says so, once an hour.
+ * The password hash of the person; null if nobody of this name can log in, which the caller must not reveal. Every
+ * attempt counts as failed until `finishStaffLogIn` undoes the count, so concurrent attempts cannot exceed a limit
+ * together. Throws `rate_limited` at a limit: then nothing is counted, and the audit log records it once an hour.
  */
 export async function beginStaffLogIn(db: Database, input: BeginStaffLogIn): Promise<string | null> {
   const { name, at } = input;
@@ -56,15 +56,15 @@ async function recordLimit(db: Database, reached: AttemptLimit, input: BeginStaf
 }
 
 export type FinishStaffLogIn = BeginStaffLogIn & {
-  /** The hash that the given password matches; null: it does not match. */
+  /** The hash that the given password matches; null if it matches none. */
   readonly verifiedHash: string | null;
   readonly code: string;
   readonly keyRing: KeyRing;
 };
 
 /**
- * The person, who logged in for this one command. A code counts once: of two log-ins with it at the same moment, only one succeeds. So
- * a repeat needs another code. Throws `permission_denied`; the audit log has the reason.
+ * The person, who is logged in for this one command. A code counts once: of two concurrent log-ins with it, one
+ * succeeds. A repeat therefore needs another code. Throws `permission_denied`; the audit log has the reason.
  */
 export async function finishStaffLogIn(db: Database, input: FinishStaffLogIn): Promise<StaffMember> {
   const { name, command, at } = input;
@@ -89,14 +89,14 @@ async function refusalOf(tx: Tx, found: StaffAccount | null, input: FinishStaffL
   if (found === null) return 'nobody has this name, or their row is not attested';
   if (!canLogIn(found) || found.totpSecretSealed === null)
     return `is ${found.state === 'ended' ? 'ended' : 'not enrolled'}`;
-  // Compared again under the lock: a reset may have taken the password away since the caller compared it.
+  // Compared again under the lock: a reset may have removed the password after the caller compared it.
   if (found.passwordHash !== input.verifiedHash) return 'wrong password';
   const secret = open(found.totpSecretSealed, sealContextOf(found), input.keyRing);
   const step = matchTotpStep(secret, input.code, input.at);
   return step !== null && (await useStaffStep(tx, found.id, step)) ? null : 'wrong or used one-time code';
 }
 
-// Not the name as given, which may be a password in the wrong place.
+// Not the given name, which may be a password in the wrong field.
 async function recordRefusal(
   tx: Tx,
   found: StaffAccount | null,

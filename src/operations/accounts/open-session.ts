@@ -16,20 +16,20 @@ import { LONGEST_SESSION_MS, MAX_SESSIONS_PER_MEMBER, verifiedByOf } from '../..
 import { newToken } from '../../security/token.ts';
 
 export type OpenSession = PasswordAttempt & {
-  /** The user with the given e-mail; null: there is none. */
+  /** The user with the given e-mail; null if there is none. */
   readonly account: User | null;
   readonly code: string | null;
-  /** In place of the second factor; null: none was given, or the text cannot be one. */
+  /** Instead of the second factor; null if none was given, or the text cannot be one. */
   readonly recoveryCode: string | null;
-  /** In place of a code; null: none was given. */
+  /** Instead of a code; null if none was given. */
   readonly passkey: PasskeyAttempt | null;
-  /** The merchant that the caller chose; null: the one that the person joined first. */
+  /** The chosen merchant; null: the merchant that the person joined first. */
   readonly merchantId: string | null;
-  /** The digest of the session token that came with the request, if any: that session ends. */
+  /** The digest of the session token that came with the request, if any. That session ends. */
   readonly previous: Buffer | null;
   readonly keyRing: KeyRing;
   readonly address: string | null;
-  /** What the browser calls itself; null: nothing. */
+  /** The user agent of the browser; null: none. */
   readonly userAgent: string | null;
   readonly requestId: string;
   readonly at: Date;
@@ -42,9 +42,9 @@ type Checked = {
 };
 
 /**
- * The token of the new session, or null when the log-in is refused. Only the audit log has the reason. A one-time code
- * opens one session: of two log-ins with it at the same moment, only one succeeds. So a repeat needs another code. A person
- * who has as many sessions at the merchant as one may have loses the one that was used longest ago.
+ * The token of the new session, or null if the log-in is refused. Only the audit log has the reason. A one-time code
+ * opens one session: of two concurrent log-ins with it, one succeeds. A repeat therefore needs another code. At the
+ * limit of sessions at a merchant, the person's least recently used session ends.
  */
 export async function openSession(db: Database, input: OpenSession): Promise<{ readonly token: string } | null> {
   return db.withTransaction(async (tx) => {
@@ -90,7 +90,7 @@ async function check(tx: Tx, user: User | null, input: OpenSession): Promise<Che
   const chosen = input.merchantId === null ? merchants[0] : merchants.find(({ id }) => id === input.merchantId);
   const merchantId = (chosen ?? merchants[0])?.id ?? null;
   const hasFactor = hasAny(factorsOf(user));
-  // Compared again under the lock: the password may have been changed since the caller compared it.
+  // Compared again under the lock: the password may have changed after the caller compared it.
   const isRight = input.verifiedHash === user.passwordHash;
   const counts = isRight && chosen !== undefined;
   const refusal = await refusalOfUncounted(tx, user, { ...input, hasFactor, counts });
@@ -102,8 +102,9 @@ async function check(tx: Tx, user: User | null, input: OpenSession): Promise<Che
 
 type FactorAttempt = OpenSession & { readonly hasFactor: boolean };
 
-// Attempts with one of these are not counted for the account. So what is wrong with them is said whether the password was right or
-// not: otherwise whoever reads the audit log could guess at it. `counts`: everything else is right, and a recovery code is used up.
+// Attempts with one of these are not counted for the account. Their faults are recorded whether or not the password was
+// right: a reader of the audit log could guess at it otherwise. `counts`: all else is right, a recovery code is used
+// up.
 async function refusalOfUncounted(
   tx: Tx,
   user: User,

@@ -1,4 +1,4 @@
-// Lists sessions of a person, and ends them: the one in use, another one, all others of its person, or those of a member.
+// Lists sessions of a person, and ends them: the current one, another one, all others, or those of a member.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findMember, findRoles } from '../../db/accounts/member.ts';
 import { listSessions, deleteMemberSessions, deleteSession, deleteSessionById } from '../../db/accounts/session.ts';
@@ -13,7 +13,7 @@ import {
 import { notFound } from '../../domain/errors.ts';
 import { isId, type UserId } from '../../domain/ids.ts';
 
-/** The sessions that have not ended, the last used first. */
+/** The sessions that have not ended, most recently used first. */
 export async function listOwnSessions(db: Database, current: Session, at: Date): Promise<ListedSession[]> {
   const rows = await listSessions(db, current.person, { limit: MAX_SESSIONS_PER_MEMBER, at });
   return rows
@@ -33,7 +33,7 @@ export async function closeSession(db: Database, tokenSha256: Buffer, by: ActedB
   });
 }
 
-/** The session has ended when this returns. Throws `session_not_found`, also when it had ended before. */
+/** The session has ended when this returns. Throws `session_not_found`, also if it had ended before. */
 export async function endSession(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
   await db.withTransaction(async (tx) => {
     if (!isId('ses', id) || !(await deleteSessionById(tx, by.person, id))) throw notFound('session');
@@ -41,7 +41,7 @@ export async function endSession(db: Database, id: string, by: ActedBy, at: Date
   });
 }
 
-/** Of the person's sessions at this merchant only the one with the token `kept` is left. A repeat changes nothing. */
+/** Ends every session of the person at this merchant except the one with the token `kept`. A repeat changes nothing. */
 export async function endOtherSessions(db: Database, kept: Buffer, by: ActedBy, at: Date): Promise<void> {
   await db.withTransaction(async (tx) => {
     const ended = await deleteMemberSessions(tx, by.person, kept);
@@ -50,9 +50,9 @@ export async function endOtherSessions(db: Database, kept: Buffer, by: ActedBy, 
 }
 
 /**
- * What an owner or admin does when a member’s browser is lost or stolen. The member has no session at this merchant when this returns; they can log in again. The audit log, which the member
- * reads, has who did it. A repeat ends what was opened since. Throws `member_not_found`, and `permission_denied` for
- * anybody who is not an owner or admin any more.
+ * Ends the sessions of a member whose browser is lost or stolen. The member has no session at this merchant when this
+ * returns, and can log in again. The audit log, which the member can read, names who did it. A repeat ends sessions
+ * opened since. Throws `member_not_found`, and `permission_denied` for a person who is no owner or admin any more.
  */
 export async function endMemberSessions(db: Database, userId: string, by: ActedBy, at: Date): Promise<void> {
   const { merchantId, userId: actor } = by.person;

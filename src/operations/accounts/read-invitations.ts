@@ -1,4 +1,4 @@
-// Reads the open invitations of a merchant, and the one that a person may accept with the tokens they hold.
+// Reads the open invitations of a merchant, and the one that a person may accept with their tokens.
 import type { Database } from '../../db/platform/database.ts';
 import { listAttestedMembers, listMembers } from '../../db/accounts/member.ts';
 import { findMerchantName } from '../../db/accounts/merchant.ts';
@@ -16,7 +16,7 @@ import { notFound } from '../../domain/errors.ts';
 
 export type ListedInvitation = { readonly invitation: Invitation; readonly approval: InvitationApproval };
 
-/** All open invitations with the approval that each needs, newest first. There are 100 at the most. */
+/** All open invitations, newest first, at most 100, each with the approval that it needs. */
 export async function listInvitations(db: Database, merchantId: MerchantId, at: Date): Promise<ListedInvitation[]> {
   return db.withTransaction(async (tx) => {
     const members = await listAttestedMembers(tx, merchantId);
@@ -29,7 +29,7 @@ export async function listInvitations(db: Database, merchantId: MerchantId, at: 
 }
 
 /**
- * The open invitation that these tokens open, the name of its merchant, and whether the invited person has an account. Throws
+ * The open invitation of these tokens, the name of its merchant, and whether the invited person has an account. Throws
  * `invitation_not_found`, also while the invitation waits for a second person's approval.
  */
 export async function getInvitation(

@@ -1,4 +1,4 @@
-// Recovers the account of a person who lost their password or second factor, with the token on which two of the staff agreed.
+// Recovers the account of a person who lost password or second factor, with the token on which two of the staff agreed.
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import { listMerchantsOf, lockMembers } from '../../db/accounts/member.ts';
@@ -26,13 +26,13 @@ export type RecoverAccount = CountedAttempt & {
 /**
  * Gives the person the new password, removes their second factors and recovery codes, and ends their sessions at every
  * merchant. A person who had a second factor must enrol another one before anything else. The token is used up: of two
- * people who present it at the same moment, only one succeeds. What is pending in the person's name is withdrawn. Every merchant of
- * the person gets an audit entry. Throws `permission_denied`; then nothing changes.
+ * concurrent uses, one succeeds. Pending proposals of the person are withdrawn. Every merchant of the person gets an
+ * audit entry. Throws `permission_denied`; then nothing changes.
  */
 export async function recoverAccount(db: Database, input: RecoverAccount): Promise<void> {
   const { at } = input;
   await db.withTransaction(async (tx) => {
-    // The user before the recovery, as a request locks them: otherwise the two could deadlock.
+    // The user before the recovery, locked in the order of a request: otherwise the two could deadlock.
     const userId = await findRecovery(tx, input.tokenSha256, at);
     if (userId) await lockMerchantsOf(tx, userId);
     const user = userId && (await findUserLocked(tx, userId));
@@ -66,8 +66,8 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
   });
 }
 
-// What the person proposes or approves meanwhile is either there when this has the locks, and is withdrawn, or waits for them, and is
-// refused. The merchants before the person, as where an invitation is accepted.
+// A concurrent proposal or approval of the person either precedes these locks and is withdrawn, or waits for them and
+// is refused. Merchants are locked before the person, as in the acceptance of an invitation.
 async function lockMerchantsOf(tx: Tx, userId: UserId): Promise<void> {
   const ids = (await listMerchantsOf(tx, userId)).map(({ id }) => id);
   for (const id of ids.sort()) await lockMembers(tx, id);

@@ -1,4 +1,4 @@
-// What one of the staff proposes, and what another one decides about it.
+// Proposals of one of the staff, and the decisions of another one.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
 import { lockStaff, requireStaff } from '../../db/accounts/staff-member.ts';
 import { confirmStaffProposal, checkStaffProposal } from '../../db/accounts/staff-proposal-kinds.ts';
@@ -22,13 +22,14 @@ export type ProposeAsStaff = { readonly proposed: Proposed; readonly by: StaffMe
 export type StaffProposalMade = {
   readonly id: StaffProposalId;
   readonly expiresAt: Date;
-  /** Of the proposer, for the person whom it is about; shown this once. Null: the kind has none. */
+  /** The proposer's token for the person concerned, shown this once. Null: this kind has none. */
   readonly token: string | null;
 };
 
 /**
- * The proposal, which does nothing until another one of the staff confirms it, within 24 hours. Throws `state_conflict` where it could
- * not be confirmed as things are, and when the proposer was ended or reset since they logged in. A repeat makes another proposal.
+ * The proposal, which has no effect until another one of the staff confirms it within 24 hours. Throws `state_conflict`
+ * if it could not be confirmed at present, and if the proposer was ended or reset since. A repeat creates another
+ * proposal.
  */
 export async function proposeAsStaff(db: Database, { proposed, by, at }: ProposeAsStaff): Promise<StaffProposalMade> {
   const { kind } = proposed;
@@ -56,15 +57,15 @@ export type DecideStaffProposal = {
 
 export type DecidedStaffProposal = {
   readonly proposal: StaffProposal;
-  /** Of who confirmed it, for the person whom it is about; shown this once. Null: the kind has none, or it was rejected. */
+  /** The confirmer's token for the person concerned, shown this once. Null: this kind has none, or it was rejected. */
   readonly token: string | null;
 };
 
 /**
- * Confirms the proposal, and does what it proposes in the same transaction; or rejects it, which the proposer may do too. A proposal is
- * decided once: of two decisions at the same moment, one applies. Throws `state_conflict` for a proposal that was decided, has expired
- * or that no process of ours wrote, for a confirmation by the proposer, for a proposer or decider who can no longer log in, and where
- * it cannot be done any more; then nothing changes, so a repeat is safe. The database refuses the first four, too.
+ * Confirms the proposal and applies it in the same transaction, or rejects it, which the proposer may do too. Of two
+ * concurrent decisions, one applies. Throws `state_conflict` for a proposal that was decided, has expired or that no
+ * process of ours wrote, for a confirmation by the proposer, for a proposer or decider who can no longer log in, and if
+ * it can no longer be applied. Then nothing changes, so a repeat is safe. The database also refuses the first four.
  */
 export async function decideOnStaffProposal(db: Database, input: DecideStaffProposal): Promise<DecidedStaffProposal> {
   const { id, decision, by, at } = input;
@@ -86,7 +87,6 @@ export async function decideOnStaffProposal(db: Database, input: DecideStaffProp
 }
 
 async function requireConfirmable(tx: Tx, { proposedBy }: StaffProposal, by: StaffMember): Promise<void> {
-  if (proposedBy.id === by.id)
-    throw stateConflict('Another one of the staff confirms it than the one who proposed it.');
+  if (proposedBy.id === by.id) throw stateConflict('The proposer cannot confirm it. Another one of the staff must.');
   await requireStaff(tx, proposedBy);
 }

@@ -15,14 +15,14 @@ export type StepUpSession = PasswordAttempt &
   ByPerson & {
     readonly tokenSha256: Buffer;
     readonly code: string | null;
-    /** In place of a code; null: none was given. */
+    /** Instead of a code; null if none was given. */
     readonly passkey: PasskeyAttempt | null;
     readonly keyRing: KeyRing;
   };
 
 /**
- * The session's new token; the old one is invalid. After a one-time code or a passkey the second factor counts as fresh. A person
- * who has a second factor can step up only with it. Throws `permission_denied`; then the session stays as it was.
+ * The session's new token; the old one is invalid. A one-time code or a passkey makes the second factor fresh. A person
+ * with a second factor can step up only by it. Throws `permission_denied`; then the session stays unchanged.
  */
 export async function stepUpSession(db: Database, input: StepUpSession): Promise<{ readonly token: string }> {
   const { by, at } = input;

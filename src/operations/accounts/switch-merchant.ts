@@ -1,4 +1,4 @@
-// Takes a person's session from one of their merchants to another one.
+// Moves a person's session from one of their merchants to another.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
@@ -15,18 +15,19 @@ export type SwitchMerchant = ByPerson & {
 };
 
 /**
- * The token of a new session at the merchant; the session that it replaces has ended. The new one keeps the time of the log-in and of the last
- * verification, so it never lasts longer than a log-in at that merchant, and it is open to what the membership there allows and to nothing else.
- * The audit log of each merchant has its own part, which does not name the other one. Throws `permission_denied` unless the person was verified
- * within the last five minutes and is a member there now; then the session stays as it was. A repeat with the old token is refused.
+ * The token of a new session at the merchant; the previous one has ended. It keeps the times of log-in and last
+ * verification, so it never lasts longer than a log-in there. It allows exactly what the membership there allows.
+ * The audit log of each merchant has its own entry, which does not name the other one. Throws `permission_denied`
+ * unless the person was verified within the last five minutes and is a member there now; then the session stays
+ * unchanged. A repeat with the old token is refused.
  */
 export async function switchMerchant(db: Database, input: SwitchMerchant): Promise<{ readonly token: string }> {
   const { session, by, at } = input;
   const { userId } = by.person;
   return db.withTransaction(async (tx) => {
-    // A recovery and a new password end the sessions of the person under this lock.
+    // A recovery and a new password end the person's sessions under this lock.
     await findUserLocked(tx, userId);
-    // The person may have yet to enrol a factor here and none there.
+    // The person may still have to enrol a factor here and not there.
     if (!isFreshToEnrol(by.person, at)) throw permissionDenied('needs a step-up first');
     const { merchantId } = input;
     if (!isId('mer', merchantId)) throw permissionDenied('not a member');

@@ -22,7 +22,7 @@ import {
 import { checkAuditHead, hashAuditLine } from '../../security/audit-signature.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 
-/** The end of a chain as somebody kept it outside of the database. */
+/** The end of a chain, as somebody stored it outside the database. */
 export type KeptHead = { readonly position: bigint; readonly hash: Buffer };
 
 export type VerifyAudit = {
@@ -36,14 +36,14 @@ export type VerifyAudit = {
 const PAGE = 1000;
 const MOST_FAULTS = 100;
 const STATEMENT_TIMEOUT_MS = 600_000;
-/** Links are made each second and heads each hour: what waits for so long is kept from it. */
+/** Links are made every second and heads every hour: a longer wait means that something prevents them. */
 const OVERDUE_LINK_MINUTES = 5;
 const OVERDUE_HEAD_HOURS = 2;
 const MINUTE_MS = 60_000;
 
 type Walk = { entries: number; heads: number; faults: string[] };
 
-/** Recomputes every hash, of the log as it is at one moment. */
+/** Recomputes every hash of the log, as of one moment. */
 export async function verifyAudit(db: Database, { chain, kept, ring, at }: VerifyAudit) {
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, atOneMoment: true };
   return db.withLongReads(limits, async (reads) => {
@@ -66,7 +66,7 @@ export async function verifyAudit(db: Database, { chain, kept, ring, at }: Verif
       heads: walk.heads,
       /** Entries that are too new to have their link. */
       waiting: Number(waiting),
-      /** A sentence each, at most 100; empty: every entry is as it was recorded, and neither its link nor its signature is overdue. */
+      /** At most 100 sentences. Empty: every entry is as recorded, and no link or signature is overdue. */
       faults: walk.faults.slice(0, MOST_FAULTS),
     };
   });
@@ -113,7 +113,7 @@ async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, at, 
   walk.heads += Number(heads);
 }
 
-// The hash covers the name of the chain alone. It stands for the merchant of the entry only where the two are compared.
+// The hash covers the name of the chain alone. The comparison proves that it is the chain of the entry's merchant.
 function isForeign({ merchantId }: RecordedAuditEntry, chain: AuditChainName): boolean {
   return auditChainOf(merchantId) !== chain;
 }
@@ -130,7 +130,7 @@ function faultOf(head: AuditHead, hash: Buffer, ring: KeyRing): string | null {
   return verdict === 'unknown_key' ? `is signed by a key that is not configured (key name: ${head.keyName})` : null;
 }
 
-/** The chain as JSON lines without line breaks, from after the entry `after`: its entries, and after an entry the head signed at it. */
+/** The chain as JSON lines, after entry `after`: its entries, each followed by the head signed at it, if any. */
 export async function* exportAudit(db: Database, chain: AuditChainName, after: bigint): AsyncGenerator<string> {
   let previous = await hashBefore(db, chain, after);
   for await (const { entry, position, hash, head } of linkedEntries(db, chain, after)) {

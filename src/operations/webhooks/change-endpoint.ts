@@ -30,9 +30,9 @@ export type ChangeEndpoint = ByPerson & {
 };
 
 /**
- * Returns the endpoint after the change. Deliveries owed to a disabled endpoint are withheld from now on, and stay withheld
- * when it is enabled until somebody replays them. Two concurrent changes each keep the settings that the other changed.
- * Setting the current values changes nothing. Throws `endpoint_not_found`.
+ * Returns the endpoint after the change. Deliveries to a disabled endpoint are withheld. After it is enabled they stay
+ * withheld until somebody replays them. Each of two concurrent changes keeps the settings of the other. Setting the
+ * current values changes nothing. Throws `endpoint_not_found`.
  */
 export async function changeEndpoint(db: Database, { id, changes, by, at }: ChangeEndpoint): Promise<Endpoint> {
   return db.withTransaction(async (tx) => {
@@ -48,15 +48,15 @@ export async function changeEndpoint(db: Database, { id, changes, by, at }: Chan
 
 export type RotateEndpointSecret = ByPerson & {
   readonly id: string;
-  /** How long the current secret still signs beside the new one; 0: it ends now. */
+  /** How long the current secret still signs beside the new one; 0: it stops signing now. */
   readonly keepPreviousForMs: number;
   readonly keyRing: KeyRing;
 };
 
 /**
- * Returns the endpoint with its new secret, which is not shown again. The secret signs every attempt that begins from now on.
- * At most two secrets sign at a time: an older one that still overlapped ends now. Not idempotent: each call creates another
- * secret. Throws `endpoint_not_found`.
+ * Returns the endpoint with its new secret, which is not shown again. The secret signs every attempt that begins from
+ * now on. At most two secrets sign at a time: an older one that still overlapped stops signing now. Not idempotent:
+ * each call creates another secret. Throws `endpoint_not_found`.
  */
 export async function rotateEndpointSecret(db: Database, input: RotateEndpointSecret): Promise<EndpointWithSecret> {
   const { id, keepPreviousForMs, by, at } = input;
@@ -81,8 +81,8 @@ export type SendTestEvent = ByPerson & {
 };
 
 /**
- * Returns the ids of the event and of its one delivery: to this endpoint, whatever event types it has selected, and to no
- * other. The event is sent, retried and stored like any other. Not idempotent: each call creates another. Throws
+ * The ids of the event and of its one delivery, to this endpoint alone, whatever event types it has selected. The event
+ * is sent, retried and stored like any other. Not idempotent: each call creates another event. Throws
  * `endpoint_not_found`, and `state_conflict` while the endpoint is disabled.
  */
 export async function sendTestEvent(
@@ -91,8 +91,8 @@ export async function sendTestEvent(
 ): Promise<{ readonly eventId: EventId; readonly deliveryId: DeliveryId }> {
   const { by, at, failingLimitMs, environment } = input;
   const { merchantId } = by.person;
-  // Not locked, or many events for one endpoint would wait for each other: what is owed to an endpoint that is disabled or deleted
-  // in this very moment is withheld, as an event of a payment is.
+  // Not locked, because many events for one endpoint would wait for each other. If the endpoint is disabled or deleted
+  // concurrently, the delivery is withheld, like that of a payment's event.
   const endpoint = await getEndpoint(db, merchantId, input.id);
   if (endpoint.state === 'disabled') throw stateConflict('This endpoint is disabled. Enable it before you test it.');
   return db.withTransaction(async (tx) => {
@@ -115,8 +115,8 @@ export type DeleteEndpoint = {
 };
 
 /**
- * The endpoint is gone from now on: no delivery is created for it or sent to it, deliveries owed to it are withheld, and its
- * secrets are erased. Its deliveries stay visible. Throws `endpoint_not_found`, also when it was already deleted.
+ * The endpoint is deleted from now on: it gets no new delivery, existing deliveries are withheld, and its secrets are
+ * erased. Its deliveries stay visible. Throws `endpoint_not_found`, also if it was already deleted.
  */
 export async function deleteEndpoint(db: Database, { merchantId, id, by, at }: DeleteEndpoint): Promise<void> {
   await db.withTransaction(async (tx) => {

@@ -1,4 +1,4 @@
-// Reads events, deliveries and replays of a merchant, each with what belongs to it.
+// Reads events, deliveries and replays of a merchant, each with its related objects.
 import { findNames } from '../../db/accounts/names.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { Page } from '../../db/platform/page.ts';
@@ -13,7 +13,7 @@ import { SHOWN_ATTEMPTS, type ListedDelivery, type RecordedAttempt } from '../..
 import type { Replay } from '../../domain/webhooks/replay.ts';
 
 export type EventWithDeliveries = ListedEvent & {
-  /** In UTF-8 these are exactly the bytes that are signed and sent. */
+  /** In UTF-8 these are exactly the signed and sent bytes. */
   readonly body: string;
   readonly deliveries: readonly ListedDelivery[];
 };
@@ -28,7 +28,7 @@ export async function getEvent(db: Database, merchantId: MerchantId, id: string)
 }
 
 export type DeliveryWithAttempts = ListedDelivery & {
-  /** Oldest first, and only the last `SHOWN_ATTEMPTS` of them. */
+  /** Oldest first, only the last `SHOWN_ATTEMPTS`. */
   readonly attempts: readonly RecordedAttempt[];
 };
 
@@ -43,7 +43,7 @@ export async function getDelivery(db: Database, merchantId: MerchantId, id: stri
 
 export type RequestedReplay = Replay & { readonly person: KnownPerson };
 
-/** The same replays, in their order. */
+/** The same replays in the same order, with the people who requested them. */
 export async function withRequesters(
   db: Database,
   merchantId: MerchantId,

@@ -1,4 +1,4 @@
-// Records webhook attempts and what follows from them, many at a time.
+// Records webhook attempts and their consequences, many at a time.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { recordAttempts, type AttemptRecord } from '../../db/webhooks/delivery.ts';
@@ -21,9 +21,9 @@ export type DeliveryAttempt = AttemptRecord & {
 
 export type RecordDeliveryAttempts = {
   readonly attempts: readonly DeliveryAttempt[];
-  /** An endpoint is disabled when every attempt has failed for this long. */
+  /** An endpoint is disabled after every attempt has failed for this long. */
   readonly failingLimitMs: number;
-  /** The workflow of a delivery is checked once its next attempt is overdue by this. */
+  /** The workflow of a delivery is checked once its next attempt is overdue by this much. */
   readonly overdueMs: number;
   readonly at: Date;
 };
@@ -31,18 +31,18 @@ export type RecordDeliveryAttempts = {
 export type EndpointDisabled = DisabledEndpoint & { readonly reason: DisabledReason };
 
 /**
- * Records the attempts, the deliveries' next states and the endpoints' health, in one transaction unless healthy endpoints
- * accepted all of them: then in one statement, and one more for an endpoint that failed meanwhile. Returns the endpoints that it disabled, which the
- * audit log records too. Of two records with one attempt number the first counts, so recording again
+ * Records the attempts, the deliveries' next states and the endpoints' health, in one transaction, or in one statement
+ * if healthy endpoints accepted all, and one more for an endpoint that failed meanwhile. Returns the endpoints that it
+ * disabled, which the audit log records too. Of two records with one attempt number the first counts, so a repeat
  * changes nothing. A result does not affect the health of an endpoint whose URL has changed since the attempt.
  */
 export async function recordDeliveryAttempts(db: Database, input: RecordDeliveryAttempts): Promise<EndpointDisabled[]> {
   // The order of locks: deliveries by id, then endpoints by id.
   const records = [...input.attempts].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (records.every(({ next, isEndpointFailing }) => next.state === 'delivered' && !isEndpointFailing)) {
-    // The common case is one statement, and needs no explicit transaction. If an endpoint failed after these attempts began, it
-    // must not count as failing until the next event, which may be days away. One that fails during this very statement is healthy again
-    // with the retry that it then owes.
+    // The common case is one statement without an explicit transaction. An endpoint that failed after these attempts
+    // began must not count as failing until the next event, which may be days later. An endpoint that fails during this
+    // statement is healthy again with the retry that it then owes.
     const failing = (await recordAttempts(db, records, input.overdueMs)).filter(
       ({ isEndpointFailing }) => isEndpointFailing,
     );

@@ -24,8 +24,8 @@ export type RegisterEndpoint = {
 };
 
 /**
- * The new endpoint, which receives the events from now on. Not idempotent: each call registers another one. Throws
- * `state_conflict` when the merchant has too many.
+ * The new endpoint, which receives events from now on. Not idempotent: each call registers another one. Throws
+ * `state_conflict` if the merchant has too many.
  */
 export async function registerEndpoint(db: Database, input: RegisterEndpoint): Promise<EndpointWithSecret> {
   const { merchantId, url, description, eventTypes, by, at } = input;

@@ -1,4 +1,4 @@
-// Replays deliveries: the same events and bytes, the endpoint's current secret, the schedule from its beginning.
+// Replays deliveries: the same events and bytes, the endpoint's current secret, and the schedule from its beginning.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { endpointExists, lockMerchant } from '../../db/webhooks/endpoint.ts';
@@ -19,8 +19,8 @@ import { isId, newId } from '../../domain/ids.ts';
 import { MAX_REPLAY_TOTAL, MAX_RUNNING_REPLAYS, type Replay, type ReplayFilter } from '../../domain/webhooks/replay.ts';
 
 /**
- * A delivery that waits for its first attempt stays as it is; one that waits for a later attempt is sent now. Throws
- * `delivery_not_found`, and `state_conflict` when its endpoint is disabled or deleted.
+ * A delivery that waits for its first attempt stays unchanged; one that waits for a later attempt is sent now. Throws
+ * `delivery_not_found`, and `state_conflict` if its endpoint is disabled or deleted.
  */
 export async function replayDelivery(db: Database, { id, by, at }: ByPerson & { readonly id: string }): Promise<void> {
   const { merchantId } = by.person;
@@ -71,11 +71,11 @@ export async function createReplay(db: Database, { filter, by, at }: CreateRepla
 }
 
 /**
- * Returns how many deliveries it reset to pending; null when no replay is running or others are continuing those that are.
- * The deliveries and the replay's progress change in one transaction, so a crash neither repeats nor skips a delivery.
+ * Returns how many deliveries it reset to pending; null if no replay runs or other processes continue all of them.
+ * The deliveries and the progress change in one transaction, so a crash neither repeats nor skips a delivery.
  */
 export async function continueReplay(db: Database, limit: number, at: Date): Promise<number | null> {
-  // Most often there is none, and one statement says so.
+  // Usually there is no replay, and one statement finds that out.
   if (!(await isAnyReplayRunning(db))) return null;
   return db.withTransaction(async (tx) => {
     const replay = await lockRunningReplay(tx);

@@ -1,4 +1,4 @@
-// Entry: the sandbox operator, which stands in for the mobile-money operators where test keys are used.
+// Entry: the sandbox operator, the stand-in for mobile-money operators in the test environment.
 import { securityHeaders } from '../../api/security-headers.ts';
 import { loadSandboxSettings, type SandboxProcessSettings } from '../../settings/config.ts';
 import { createLog } from '../../log.ts';

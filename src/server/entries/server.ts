@@ -14,7 +14,7 @@ await runProcess('server', async () => {
   if (hasProcessPerRole(config)) {
     return startRoleProcesses(fileURLToPath(import.meta.url), environmentsByRole(config, process.env), log);
   }
-  // Only here: a process that starts others needs none of it.
+  // Imported here, because a process that starts others does not need it.
   const { startServer } = await import('../assemble-server.ts');
   const { installRuntime } = await import('../worker.ts');
   return startServer(config, { workflowBundle: { codePath }, log, sdkMetrics: installRuntime(log) });

@@ -9,5 +9,5 @@ const code = await runStaffCommand({
   settings: () => withServerSettings(process.env),
 });
 process.exitCode = code;
-// A connection that still waits for a silent server would keep the process for as long as that takes.
+// A connection that still waits for a silent server would delay the end of the process.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

@@ -7,7 +7,7 @@ readArguments({
   usage: 'usage: npm start\n\nRuns all of Malipo on this machine; docs/demonstration.md lists its settings.',
 });
 
-// Whoever read this output may have gone, or its disk is full: neither may end what runs.
+// The reader of this output may be gone, or its disk full: neither may end the run.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
 runEmbedded(process.env, prepareDatabase).then(

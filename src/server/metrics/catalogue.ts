@@ -1,4 +1,4 @@
-// Every metric that a server shows, but those of Node.js itself, whose library describes them.
+// Every metric of a server, except those of Node.js itself, which their library describes.
 import { routeNames } from '../../api/middleware/measure.ts';
 import type { Route } from '../../api/route.ts';
 import type { MetricDescription } from './metric-description.ts';
@@ -7,11 +7,11 @@ import { READ_METRICS } from './read-metrics.ts';
 import { SDK_METRICS } from './sdk-metric-names.ts';
 
 export type MetricCatalogue = {
-  /** What a process counts by itself: each process has its own part. */
+  /** Metrics that each process counts for itself. */
   readonly ofProcess: readonly MetricDescription[];
-  /** What is read from the database: the same in each process. */
+  /** Metrics from the database: the same in each process. */
   readonly ofService: readonly MetricDescription[];
-  /** What the Temporal SDK measures in a process. */
+  /** Measurements of the Temporal SDK in a process. */
   readonly ofSdk: readonly MetricDescription[];
 };
 

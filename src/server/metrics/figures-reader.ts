@@ -1,10 +1,10 @@
-// Reads the figures of the service for a scrape: one reading at a time, kept for a few seconds, and given up when it takes too long.
+// Reads the service's figures for a scrape: one read at a time, cached for seconds, given up if it takes too long.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../log.ts';
 import type { ServiceFigures } from '../../operations/read-service-figures.ts';
 
 export type FiguresReader = {
-  /** Null when they cannot be read now. Never rejects. */
+  /** Null if they cannot be read now. Never rejects. */
   read(): Promise<ServiceFigures | null>;
 };
 
@@ -15,9 +15,9 @@ type FiguresReaderOptions = {
   readonly patienceMs?: number;
 };
 
-/** However many scrape, the database is asked so often. */
+/** The interval of reads, however many scrapers there are. */
 const KEPT_FOR_MS = 3000;
-/** Half of the time in which Prometheus gives a scrape up: the metrics of the process itself must still get there. */
+/** Half of Prometheus's scrape timeout: the metrics of the process itself must still arrive. */
 const PATIENCE_MS = 5000;
 
 export function createFiguresReader({

@@ -1,4 +1,4 @@
-// Counts and times the calls of operators by what came of them, and the attempts of the webhook sender.
+// Counts and times the calls of operators by result, and the attempts of the webhook sender.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { NameOutcome, Operator, SendOutcome, StatusOutcome } from '../../operators/port.ts';
 import type { Attempt } from '../../domain/webhooks/delivery.ts';
@@ -29,7 +29,7 @@ const IS_RESULT: Readonly<Record<Result, true>> = {
   unnamed: true,
   unknown: true,
 };
-/** `unknown`: no usable answer, as when the operator is down. */
+/** `unknown`: no usable answer, for example because the operator is unavailable. */
 export const OPERATOR_RESULTS = Object.keys(IS_RESULT) as Result[];
 
 export type MeasuredCall = {

@@ -1,12 +1,12 @@
-// What is said of a metric wherever it is shown: the scrape, the page of metrics, and the tests that hold labels to closed sets.
+// The description of a metric, for the scrape, the page of metrics, and the tests of closed label sets.
 
 export type MetricDescription = {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** Each label with all values that it may have. */
+  /** Each label with all its possible values. */
   readonly labels: Readonly<Record<string, readonly string[]>>;
 };
 
-/** What a label has in the place of a value that is not among its own. */
+/** The label value for everything outside the closed set. */
 export const OTHER = 'other';

@@ -1,4 +1,4 @@
-// The metrics that a process counts and times by itself: requests, calls, attempts, and its database connections.
+// The metrics that a process counts and times itself: requests, calls, attempts, and its database connections.
 import { STATUS_CODES } from 'node:http';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { REQUEST_METHODS, type AnsweredRequest } from '../../api/middleware/measure.ts';
@@ -9,13 +9,13 @@ import { OPERATOR_CALLS, OPERATOR_RESULTS, type MeasuredCall } from './measured-
 import { ROLES } from '../../settings/config.ts';
 import { OTHER, type MetricDescription } from './metric-description.ts';
 
-/** The pools of database connections: for requests and activities, and for what is claimed from queues and recorded in batches. */
+/** The pools of database connections: for requests and activities, and for queue claims and batch records. */
 export const POOL_NAMES = ['main', 'queues'] as const;
 export type PoolName = (typeof POOL_NAMES)[number];
-/** By the class of the status, because a receiver may answer any number. */
+/** By the class of the status, because a receiver may send any number. */
 export const ATTEMPT_RESULTS = ['1xx', '2xx', '3xx', '4xx', '5xx', OTHER, 'no_answer'] as const;
 
-/** `routes` are the templates of the routes, and what stands for all other paths. */
+/** `routes`: the templates of the routes, and the name of all other paths. */
 export function processMetricsOf(routes: readonly string[]) {
   const call = { operator: OPERATOR_IDS, call: OPERATOR_CALLS };
   const pool = { pool: POOL_NAMES };
@@ -99,7 +99,7 @@ export type ProcessMetrics = {
   readonly poolWaited: (pool: PoolName) => PoolWatch;
 };
 
-/** Counts from now on, into the registry. */
+/** Counts from now on in the registry. */
 export function countProcess(registry: Registry): ProcessMetrics {
   const all = processMetricsOf([]);
   const registers = [registry];
@@ -159,7 +159,7 @@ export function showGauge(registry: Registry, { name, help, labels }: MetricDesc
   });
 }
 
-/** A total that something else counts, read at each scrape. */
+/** A total that is counted elsewhere and read at each scrape. */
 export function showTotal(registry: Registry, { name, help }: MetricDescription, read: () => number): void {
   new Counter({
     name,

@@ -1,4 +1,4 @@
-// The metrics that are read from the database: the same in every process, whatever its roles.
+// The metrics from the database: the same in every process, whatever its roles.
 import { DISCREPANCY_KINDS } from '../../domain/payments/discrepancy.ts';
 import { PRODUCTS } from '../../domain/payments/breaker.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
@@ -16,7 +16,7 @@ import type { MetricDescription } from './metric-description.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One line of a scrape. `suffix` is that of a line of a histogram. */
+/** One line of a scrape. `suffix`: the suffix of a line of a histogram. */
 export type Sample = { readonly labels: Labels; readonly value: number; readonly suffix?: string };
 
 export type ReadMetric = MetricDescription & { readonly read: (figures: ServiceFigures) => readonly Sample[] };
@@ -40,7 +40,7 @@ function counter(...described: Parameters<typeof gauge>): ReadMetric {
 
 type GaugeOfRows<Row> = readonly [name: string, help: string, valueOf: (row: Row) => number];
 
-/** Gauges with a line for every value of the label, those without a row too: a missing series looks like a missing process. */
+/** Gauges with a line for each value of the label, even without a row: else the process would seem missing. */
 function gaugesPer<Label extends string, Row extends Readonly<Record<Label, string>>>(
   label: Label,
   values: readonly string[],
@@ -71,7 +71,7 @@ function paymentSamples({ payments }: ServiceFigures, read: 'present' | 'entered
   );
 }
 
-/** The cumulative buckets of each kind, operator and state that any payment ended in. */
+/** The cumulative buckets of each kind, operator and state in which any payment ended. */
 function durationSamples({ durations }: ServiceFigures): Sample[] {
   const groups = new Map<string, DurationFigure[]>();
   for (const row of durations) {

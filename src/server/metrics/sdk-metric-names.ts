@@ -1,4 +1,4 @@
-// The metrics of the Temporal SDK that are shown, and the values that their labels may have. All others are left out.
+// The exported metrics of the Temporal SDK, and the allowed values of their labels. All others are left out.
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import { OTHER, type MetricDescription } from './metric-description.ts';
 import type { DeliveryActivities } from '../../../activities/delivery.ts';
@@ -16,7 +16,7 @@ import {
 
 type ActivityName = keyof PaymentActivities | keyof DeliveryActivities | keyof ReconciliationActivities;
 
-// Total, so that the compiler asks for each new activity.
+// Total, so that the compiler requires each new activity.
 const IS_ACTIVITY: Readonly<Record<ActivityName, true>> = {
   loadDelivery: true,
   sendDelivery: true,
@@ -55,7 +55,7 @@ const STATUS_CODES =
   'OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED ' +
   'FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED TRANSPORT_ERROR';
 
-/** Values that are not listed are shown as `other`, and labels that are not listed are not shown. */
+/** Unlisted values become `other`, and unlisted labels are dropped. */
 export const SDK_LABELS: Readonly<Record<string, readonly string[]>> = {
   task_queue: [...QUEUE_NAMES, OTHER],
   workflow_type: [...WORKFLOW_TYPES, OTHER],

@@ -4,14 +4,14 @@ import type { BufferedMetricUpdate } from '@temporalio/worker';
 import { OTHER, type MetricDescription } from './metric-description.ts';
 import { QUEUE_NAMES, SDK_LABELS, SDK_METRICS } from './sdk-metric-names.ts';
 
-/** What the SDK measured since it was asked last. */
+/** The measurements of the SDK since the last call. */
 type Updates = () => Iterable<BufferedMetricUpdate>;
 type Labels = Readonly<Record<string, string>>;
 type Instrument = (labels: Labels, value: number) => void;
 
 export type SdkMetrics = {
   readonly registry: Registry;
-  /** Takes over what the SDK measured. Call it before each scrape, and often besides: the buffer has a limit. */
+  /** Takes the measurements of the SDK. Call it before each scrape and often in between: the buffer has a limit. */
   drain(): void;
 };
 
@@ -56,14 +56,14 @@ function instrumentFor({ name, type, help, labels }: MetricDescription, registry
   };
 }
 
-/** By the conventions of Prometheus, whichever of them the SDK keeps: prefix, unit, and that a counter is a total. */
+/** By the conventions of Prometheus, whatever the SDK uses: prefix, unit, and `total` for a counter. */
 function shownName(name: string, kind: string): string {
   const prefixed = name.startsWith('temporal_') ? name : `temporal_${name}`;
   if (kind === 'counter') return `${prefixed.replace(/_total$/, '')}_total`;
   return kind === 'histogram' ? `${prefixed.replace(/_seconds$/, '')}_seconds` : prefixed;
 }
 
-// Whoever reaches Temporal can start a workflow of any name on our queues, and must not make series here.
+// A client of Temporal can start a workflow of any name on our queues, and must not create series here.
 function closedLabels(attributes: BufferedMetricUpdate['attributes'], names: readonly string[]): Labels {
   const labels: Record<string, string> = {};
   for (const name of names) {

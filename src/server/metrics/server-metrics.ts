@@ -1,4 +1,4 @@
-// The metrics of one server process: what it counts by itself, what it reads from the database, and what the Temporal SDK measures.
+// The metrics of one server process: its own counts, the database's figures, and the Temporal SDK's measurements.
 import { collectDefaultMetrics, Registry, type Metric } from 'prom-client';
 import { ROLES, type Role } from '../../settings/config.ts';
 import type { Database } from '../../db/platform/database.ts';
@@ -24,7 +24,7 @@ type Watched = {
 };
 
 export type ServerMetrics = ProcessMetrics & {
-  /** Shows the state of these parts at each scrape, and what is read from the database. */
+  /** Shows the state of these parts and the figures from the database at each scrape. */
   watch(parts: Watched): void;
   watchApi(counts: Record<'requestsLost' | 'refusals' | 'connectionsRefused', () => number>): void;
   scrape(): Promise<{ readonly text: string; readonly contentType: string }>;
@@ -62,7 +62,7 @@ export function createServerMetrics(sdk: SdkMetrics): ServerMetrics {
     async scrape() {
       latest = (await figures?.read()) ?? null;
       sdk.drain();
-      // What could not be read now is left out: an old value would look like a good one.
+      // Unreadable figures are left out: an old value would seem valid.
       const shown = latest === null ? [registry, sdk.registry] : [registry, read, sdk.registry];
       const texts = await Promise.all(shown.map((each) => each.metrics()));
       return { text: texts.join('\n'), contentType: registry.contentType };
@@ -86,7 +86,7 @@ function watchPools(registry: Registry, known: ReturnType<typeof processMetricsO
   });
 }
 
-/** What is read is shown as it is: a counter or histogram of the library would count it anew. */
+/** The figures are shown unchanged: a counter or histogram of the library would count them again. */
 function showRead(registry: Registry, metric: ReadMetric, latest: () => ServiceFigures | null): void {
   const { name, help, type } = metric;
   const shown = {

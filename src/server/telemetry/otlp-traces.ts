@@ -1,4 +1,4 @@
-// Sends spans to a collector by OTLP over HTTP: in batches, after the fact, and never so that a payment waits for it.
+// Sends spans to a collector by OTLP over HTTP, in batches and afterwards, so that no payment waits for it.
 import { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
 import { setGlobalErrorHandler } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -13,18 +13,18 @@ import type { Log } from '../../log.ts';
 import type { TraceExport } from '../../settings/traces.ts';
 import type { Span, Traces } from './traces.ts';
 
-/** Further spans are left out. */
+/** The most waiting spans; further spans are left out. */
 const MOST_WAITING = 4096;
 const BATCH_SIZE = 512;
-/** One at a time, but at the end of the process: then all that waits goes at once, beside what is on its way. */
+/** One at a time. At the end of the process all waiting batches are sent at once, beside the current one. */
 const MOST_EXPORTS = Math.ceil(MOST_WAITING / BATCH_SIZE) + 1;
-/** What is not sent by then, at the end of the process, is lost. */
+/** At the end of the process, spans that are not sent in this time are lost. */
 const CLOSE_LIMIT_MS = 2000;
 const COMPLAIN_EVERY_MS = 60_000;
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
-/** Spans go to the collector of the settings. Call it once per process: what the SDK complains of goes to the log. */
+/** Spans go to the collector of the settings. Call it once per process: warnings of the SDK go to the log. */
 export function createOtlpTraces(settings: TraceExport, environment: string, log: Log): Traces {
   complainTo(log);
   const { url, headers, timeoutMs, delayMs, serviceName } = settings;
@@ -43,7 +43,7 @@ export function createOtlpTraces(settings: TraceExport, environment: string, log
   });
   const ids = new GivenIds();
   const provider = new TracerProvider({
-    // By the trace alone, whatever a parent says: each payment is traced whole or not at all, in every process alike.
+    // By the trace alone, whatever a parent says: every process traces a payment whole or not at all.
     sampler: new TraceIdRatioBasedSampler(settings.sampledPart),
     resource: detectResources({ detectors: [envDetector] }).merge(
       resourceFromAttributes({ 'service.name': serviceName, 'deployment.environment.name': environment }),
@@ -78,7 +78,7 @@ export function createOtlpTraces(settings: TraceExport, environment: string, log
   };
 }
 
-/** The SDK asks for the ids of a span while it starts it, so those of the span that is being recorded are the ones. */
+/** The SDK asks for ids while it starts a span, so they belong to the span being recorded. */
 class GivenIds implements IdGenerator {
   next: Pick<Span, 'traceId' | 'spanId'> = { traceId: '', spanId: '' };
   generateTraceId(): string {
@@ -97,7 +97,7 @@ function present(attributes: Span['attributes']): Record<string, string | number
   );
 }
 
-// A collector that is away is no fault of a payment: a line a minute is enough, and what it did not take is gone.
+// An unavailable collector is no fault of a payment: one line a minute is enough, and unaccepted spans are lost.
 function complainTo(log: Log): void {
   let quietUntilMs = 0;
   const complain = (error: unknown): void => {

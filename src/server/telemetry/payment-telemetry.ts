@@ -1,4 +1,4 @@
-// The telemetry of payments: one line in the log for each step of a payment, and one span where traces are exported.
+// The telemetry of payments: one log line for each step, and one span if traces are exported.
 import { currentActivity } from '../../../activities/current-activity.ts';
 import type { OperatorExchange } from '../../../activities/exchanges.ts';
 import type { AnsweredRequest } from '../../api/middleware/measure.ts';
@@ -21,7 +21,7 @@ export type TelemetryOptions = {
   readonly traces: Traces | null;
 };
 
-/** Each is called once its step is over. None throws, and none waits for anything. */
+/** Each is called once its step is over. None throws or waits. */
 export function createPaymentTelemetry(options: TelemetryOptions): PaymentTelemetry {
   return {
     answered: answered.bind(null, options),
@@ -31,14 +31,14 @@ export function createPaymentTelemetry(options: TelemetryOptions): PaymentTeleme
   };
 }
 
-/** Asked for all day long, by machines and for the parts of a page: of use only to whoever looks for them. */
+/** Machines and parts of pages request these all day: they are logged in detail only on demand. */
 const IN_DETAIL = new Set(['/healthz', '/readyz', '/console', '/docs']);
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 function answered({ log, traces }: TelemetryOptions, request: AnsweredRequest): void {
   const { requestId, method, route, status, seconds, merchantId, keyId, personId, paymentId, failure: error } = request;
   const durationMs = Math.round(seconds * 10_000) / 10;
-  // Reads are many, so they have traces of their own: whoever polls a payment for days would bury its story.
+  // Reads are many, so they have separate traces: a client that polls a payment for days would bury its other spans.
   const traceId = traceIdOf(paymentId && !READS.has(method) ? paymentId : requestId);
   const who = { merchantId, keyId, personId };
   const line = { requestId, method, route, status, durationMs, ...who, paymentId, traceId };
@@ -168,7 +168,7 @@ function namesOf({ requestId, paymentId, merchantId }: Names) {
   return { 'malipo.request_id': requestId, 'malipo.payment_id': paymentId, 'malipo.merchant_id': merchantId };
 }
 
-/** The span of the payment's activity that is running here; null: none is. */
+/** The span of the payment's current activity; null if there is none. */
 function actingSpanId(): string | null {
   const activity = currentActivity();
   return activity && activitySpanId(activity);

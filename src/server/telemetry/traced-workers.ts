@@ -1,11 +1,11 @@
-// The spans of workflows and activities, which the workers make.
+// The spans of workflows and activities, created by the workers.
 import type { ActivityExecuteInput, InjectedSinks, WorkerInterceptors } from '@temporalio/worker';
 import { currentActivity } from '../../../activities/current-activity.ts';
 import { activitySpanId, isPaymentId, spanIdOf, traceIdOf } from '../../domain/trace.ts';
 import type { TraceSinks } from '../../../workflows/contract.ts';
 import type { Traces } from './traces.ts';
 
-/** Records each run of a payment's workflow when it ends. Without traces it does nothing: workflows report either way. */
+/** Records each run of a payment's workflow at its end. Has no effect without traces: workflows report either way. */
 export function traceSinks(traces: Traces | null): InjectedSinks<TraceSinks> {
   return {
     traces: {
@@ -29,7 +29,7 @@ export function traceSinks(traces: Traces | null): InjectedSinks<TraceSinks> {
   };
 }
 
-/** Adds to the interceptors one that records each try of a payment's activity; without traces they stay as they are. */
+/** Adds an interceptor that records each try of a payment's activity; without traces nothing is added. */
 export function withTracedActivities(
   traces: Traces | null,
   given: WorkerInterceptors | undefined,

@@ -1,4 +1,4 @@
-// What the steps of payments are recorded as, where somebody looks at traces.
+// The recorded form of the steps of payments, if traces are exported.
 import type { SpanContext } from '../../domain/trace.ts';
 
 export type SpanKind = 'server' | 'client' | 'internal';
@@ -7,19 +7,19 @@ export type SpanKind = 'server' | 'client' | 'internal';
 export type Span = SpanContext & {
   readonly name: string;
   readonly kind: SpanKind;
-  /** Of the same trace; null: the span begins it. */
+  /** In the same trace; null: the span begins the trace. */
   readonly parentSpanId: string | null;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** What is null or undefined is left out. */
+  /** Null or undefined attributes are left out. */
   readonly attributes: Readonly<Record<string, string | number | boolean | null | undefined>>;
   readonly isFailed: boolean;
-  /** A span of somebody else's trace. */
+  /** A span in a trace of another party. */
   readonly link?: SpanContext | null;
 };
 
 export type Traces = {
-  /** Never waits and never throws. A span is left out when too many wait already. */
+  /** Never waits and never throws. A span is left out if too many wait already. */
   record(span: Span): void;
   close(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// The request log: what API keys sent, and what they got.
+// The request log: the requests of API keys, and their responses.
 import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { getApiRequest, listApiRequests } from '../../../db/accounts/api-request.ts';
 import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';

@@ -126,10 +126,10 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
       const { invitation, merchantName, hasAccount } = await getInvitation(deps.db, tokens, at);
       const limits = [...accountLimits(invitation.email), addressLimit(address)];
-      // Counted for a new person as well, so that nobody can tell from a response who has an account.
+      // Counted for a new person as well, so that the response reveals nothing about accounts.
       const claim = { email: invitation.email };
       const account = await beginAuthentication(deps.db, { claim, limits, address, requestId, at });
-      // Counted with the attempt: meanwhile this process answers nobody else.
+      // Counted with the attempt: meanwhile this process answers no other request.
       requireHardToGuess('password', body.password, [body.name, invitation.email, merchantName]);
       const counted = limits.map(({ subject }) => subject);
       const member = await deps.limitGuesses(account?.id ?? null, async () => {

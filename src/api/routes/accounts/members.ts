@@ -1,4 +1,4 @@
-// The members of a merchant: list, change roles, remove; and approve, reject or withdraw a change that waits.
+// The members of a merchant: list, change roles, remove; and approve, reject or withdraw a proposed change.
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
 import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
 import { listMembers } from '../../../operations/accounts/list-members.ts';
@@ -92,7 +92,7 @@ function decideRoute(verb: 'approve' | 'reject'): UnboundRoute<RouteDeps> {
         ? 'The proposer cannot approve the change. The member in question can, if they are an owner or admin. Only an owner can approve a new owner.'
         : 'Neither the proposer nor the member in question can reject the change. The proposer can withdraw it.',
     access: { roles: ROLES },
-    // To say no is never kept from anybody.
+    // Rejecting is never kept from anybody.
     ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'mch',
     response: { status: 200, description: 'The decided proposal.', schema: memberChangeSchema },

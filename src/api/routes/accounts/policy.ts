@@ -18,7 +18,7 @@ const PATH = '/v1/console/policy';
 const ROLES = ['admin'] as const;
 
 export type PolicyDeps = RouteDeps & {
-  /** What applies where a merchant's policy says nothing. */
+  /** The rules that apply if a merchant's policy has none. */
   readonly serviceLimits: ServiceLimits;
 };
 
@@ -75,7 +75,7 @@ function decideRoute(verb: 'approve' | 'reject'): UnboundRoute<PolicyDeps> {
         ? 'The proposer cannot approve the change.'
         : 'The proposer cannot reject the change, but can withdraw it.',
     access: { roles: ROLES },
-    // To say no is never kept from anybody.
+    // Rejecting is never kept from anybody.
     ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'pch',
     response: { status: 200, description: 'The decided proposal.', schema: policyChangeSchema },

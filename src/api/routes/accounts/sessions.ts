@@ -48,9 +48,9 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
     handle: async ({ body, address, userAgent, requestId, sessionToken }, deps) => {
       const { email, password, totp, recovery_code: givenCode, passkey, merchant_id: merchantId } = body;
       const at = new Date();
-      // Nobody can guess a recovery code or the signature of a passkey, and the refusal does not tell whether the password
-      // was right. So an attempt with one is not held up by what strangers tried, who could otherwise keep the person out
-      // for as long as they like. Text that cannot be either is none: it would take a guess past the limits.
+      // A recovery code or the signature of a passkey cannot be guessed, and the refusal does not reveal whether the
+      // password was right. So failed attempts of strangers do not block an attempt with one; they could otherwise keep
+      // the person out. Text that can be neither counts as an ordinary guess.
       const recoveryCode = givenCode === undefined ? null : readRecoveryCode(givenCode);
       const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'log_in', accountSubject(email));
       const isGuess = recoveryCode === null && (assertion?.given ?? null) === null;
@@ -147,7 +147,7 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       const names = await listGuessableNames(deps.db, { id: person.userId, name, email });
       const { token } = await attemptInSession(deps, by, body.current_password, async ({ verifiedHash, counted }) => {
         if (verifiedHash === null) throw verificationFailed('wrong password');
-        // Counted with the attempt: meanwhile this process answers nobody else.
+        // Counted with the attempt: meanwhile this process answers no other request.
         requireHardToGuess('new_password', body.new_password, names);
         const newHash = await hashPassword(body.new_password);
         return changePassword(deps.db, { tokenSha256, verifiedHash, newHash, counted, by, at: new Date() });

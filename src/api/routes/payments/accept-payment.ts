@@ -1,4 +1,4 @@
-// Accepts the request of a key or of a person for a collection or payout.
+// Accepts a request of a key or a person for a collection or payout.
 import type { StoredOutcome } from '../../../domain/payments/stored-outcome.ts';
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import type { UserId } from '../../../domain/ids.ts';
@@ -16,13 +16,13 @@ type Request = {
   readonly body: Parameters<typeof toPaymentRequest>[0];
 };
 
-/** `maker`: who was the key's maker when it was verified, if anybody. */
+/** `maker`: the maker of the key when it was verified, if any. */
 type OfCachedKey = CreatePayment & ByVerifiedKey & { readonly maker: UserId | null };
 
 type Operations = {
-  /** In one statement, where all that decides was verified before. Null: nothing is recorded, and the key must be verified. */
+  /** In one statement if all that decides was verified earlier. Null: nothing is recorded; verify the key. */
   readonly atOnce: (input: OfCachedKey) => Promise<StoredOutcome | null>;
-  /** In a transaction, for a caller who was checked for this request. */
+  /** Accepts in a transaction, for a caller who was checked for this request. */
   readonly inTransaction: (input: CreatePayment, caller: Caller) => Promise<StoredOutcome>;
 };
 

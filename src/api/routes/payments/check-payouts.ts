@@ -1,4 +1,4 @@
-// Checks payouts of a list before any of them is made, by the rules of their creation.
+// Checks the payouts of a list before any is created, by the rules of their creation.
 import { DomainError, type ParameterIssue } from '../../../domain/errors.ts';
 import type { Currency } from '../../../domain/money.ts';
 import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
@@ -23,7 +23,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Planned = {
   readonly operator: OperatorId | null;
   readonly issues: readonly ParameterIssue[];
-  /** Null: it has issues. */
+  /** Null: the row has issues. */
   readonly request: PaymentRequest | null;
 };
 
@@ -65,7 +65,7 @@ function plan({ payments }: PaymentDeps, fields: Fields, currency: Currency): Pl
     const { result, issues } = issuesOf(() => planPayment(found.result, currency, payments.coverage, 'payout'));
     return { operator: result?.operator ?? null, issues, request: issues.length === 0 ? found.result : null };
   }
-  // What has no form of its own wrong is checked further all the same, so that a row names everything at once.
+  // Fields without a fault of form are checked further in any case, so that a row names all its faults at once.
   const named = new Set(found.issues.map(({ param }) => param));
   const { issues } = issuesOf(() => planPayment(readable(fields, named), currency, payments.coverage, 'payout'));
   return {
@@ -94,7 +94,7 @@ type Found<Result> =
   | { readonly result: Result; readonly issues: readonly [] }
   | { readonly result: null; readonly issues: readonly ParameterIssue[] };
 
-/** What the check returns, or why it refuses. */
+/** The result of the check, or the reason of its refusal. */
 function issuesOf<Result>(check: () => Result): Found<Result> {
   try {
     return { result: check(), issues: [] };

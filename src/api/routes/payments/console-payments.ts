@@ -1,4 +1,4 @@
-// Collections and payouts for people: lists with every filter, counts, and one of them with all that happened to it.
+// Collections and payouts for people: lists with every filter, counts, and one payment with its history.
 import { countCollections } from '../../../db/payments/collection.ts';
 import {
   listConsoleCollections,
@@ -41,7 +41,7 @@ const payoutRoute = routeUnder<Deps>('Console payouts');
 const COUNT = { status: 200, description: 'How many.', schema: paymentCountSchema } as const;
 
 export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
-  // A literal path goes before a template.
+  // A literal path takes precedence over a template.
   collectionRoute('GET /v1/console/collections/count', {
     operationId: 'getConsoleCollectionCount',
     summary: 'Count the collections of a list, up to a limit',

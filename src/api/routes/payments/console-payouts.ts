@@ -1,4 +1,4 @@
-// What people decide about payouts: release, reject or cancel them.
+// Decisions of people on payouts: release, rejection, cancellation.
 import { payoutObject } from '../../../domain/payments/payout.ts';
 import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
 import { releasePayouts } from '../../../operations/payments/release-payment.ts';

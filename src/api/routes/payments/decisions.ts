@@ -1,4 +1,4 @@
-// What people decide about one queued payout or refund: they release, reject or cancel it.
+// Decisions of people on one queued payout or refund: release, rejection, cancellation.
 import type { MoneyOutKind, Payment } from '../../../domain/payments/payment.ts';
 import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
 import { endQueuedPayment, type EndQueuedPayment } from '../../../operations/payments/end-queued-payment.ts';
@@ -15,7 +15,7 @@ export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly tag: Tag;
   readonly response: RouteDescription['response'];
   readonly toObject: (payment: Payment<Kind>) => object;
-  /** The `description` is of the release. */
+  /** `description` describes the release. */
   readonly texts: Readonly<Record<'release' | 'description' | 'reject' | 'cancel', string>>;
 };
 

@@ -1,4 +1,4 @@
-// Operators' callbacks: stored as they came, and a reason to query the status. They never move money by themselves.
+// Operators' callbacks are stored as they came and cause a status query. They never move money by themselves.
 import { z } from 'zod';
 import { DomainError } from '../../../domain/errors.ts';
 import { OPERATOR_IDS, OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
@@ -22,11 +22,11 @@ const reference = z.string().meta({
 const transactionId = z.string().meta({
   description: 'The id that we gave the payment when we sent it: its reference in other digits.',
   example: '03C682RJ8FOQ6SB4QLDZAPLOG',
-  // Nearly all that are small enough: a pattern cannot say the largest.
+  // Covers nearly all that are small enough: a pattern cannot name the largest.
   pattern: '^([0-9A-Ea-e][0-9A-Za-z]{24}|[Ff][0-4][0-9A-Za-z]{23})$',
 });
 
-// What a callback must hold to be of use: everything else in it is kept and ignored.
+// The fields that a callback must have to be useful. All other fields are stored and ignored.
 const BODIES: Readonly<Record<OperatorId, z.ZodType>> = {
   'mtn-momo': z.union([z.looseObject({ externalId: reference }), z.looseObject({ referenceId: reference })]),
   'airtel-money': z.looseObject({ transaction: z.looseObject({ id: transactionId }) }),
@@ -34,12 +34,12 @@ const BODIES: Readonly<Record<OperatorId, z.ZodType>> = {
 
 export type CallbackDeps = {
   readonly db: Database;
-  /** Called after the operator called back: lets the workflow query the status now instead of at its next poll. */
+  /** Called after the operator called back: lets the workflow query the status now, not only at its next poll. */
   readonly offerCallback: (payment: PaymentWork) => void;
   readonly parseCallback: Readonly<
     Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
   >;
-  /** The reference that the token in the address was made for; null: it is no token of ours. */
+  /** The reference for which the token in the address was made; null if the token is not ours. */
   readonly provenReference: (operator: OperatorId, token: string) => string | null;
   readonly log: Log;
 };
@@ -49,7 +49,7 @@ const token = z.string().meta({
   example: '0190f5fe7c004a0080000000000000005d2c1e7b9a4f60380b1d9c3e7f5a2468',
 });
 
-/** Operators differ in the method they call with, and some change it, so both methods do the same. */
+/** Operators differ in the method of their calls, and some change it, so both methods do the same. */
 export function operatorCallbackRoutes(deps: CallbackDeps): Route[] {
   return OPERATOR_IDS.flatMap((operator) =>
     (['post', 'put'] as const).flatMap((method) => [
@@ -90,7 +90,7 @@ function callbackRoute(
 function receive(operator: OperatorId, deps: CallbackDeps): ApiMiddleware {
   return async (ctx) => {
     const { text: body, fields } = await readCallback(ctx);
-    // Bytes that are not text were replaced, by characters that take more bytes.
+    // Bytes that are not text were replaced by characters that take more bytes.
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw bodyTooLarge();
     const { token: given = '' } = (ctx as { readonly params?: { readonly token?: string } }).params ?? {};
     const proven = deps.provenReference(operator, given);
@@ -107,7 +107,7 @@ function receive(operator: OperatorId, deps: CallbackDeps): ApiMiddleware {
       sourceAddress: clientAddress(ctx),
       receivedAt: new Date(),
     });
-    // Only a stored callback has an effect, so that a flood of callbacks causes no flood of status queries, and buries no trace.
+    // Only a stored callback has an effect: a flood of callbacks causes no flood of queries and hides no trace.
     if (isKept && payment !== null) {
       ctx.state.paymentId = payment.id;
       deps.offerCallback(payment);

@@ -1,4 +1,4 @@
-// The operators by which payments are made.
+// The operators that make payments.
 import { listOpenBreakers } from '../../../db/work/breakers.ts';
 import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { operatorListObject, operatorListSchema } from '../../schemas/payments/operator.ts';

@@ -72,10 +72,10 @@ function createRoute(deps: PaymentDeps): Route {
   })(deps);
 }
 
-/** The person who counts as the maker of a payout. */
+/** The person who counts as the maker of the payout. */
 function makerOf({ actor }: Caller): UserId {
   if (actor.kind === 'person') return actor.person.userId;
-  // A key whose maker has left does not have the scope, so it is refused before.
+  // A key whose maker has left lacks the scope, so it is refused earlier.
   if (actor.maker === null) throw new Error('a payout was requested with a key that has no creator');
   return actor.maker;
 }

@@ -1,4 +1,4 @@
-// One search over everything of a merchant that has an id, a reference or a phone number.
+// One search over all objects of a merchant that have an id, a reference or a phone number.
 import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { holdsOneOf } from '../../../domain/accounts/member.ts';
 import { countriesOf } from '../../../domain/payments/operator-catalogue.ts';

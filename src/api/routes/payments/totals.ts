@@ -1,4 +1,4 @@
-// The totals of payments, and the overview that the console begins with.
+// The totals of payments, and the overview on the console's first page.
 import { invalidParameters } from '../../../domain/errors.ts';
 import { clocksOf, daysBetween } from '../../../domain/time-zone.ts';
 import { reachedOperators } from '../../../domain/payments/operator-catalogue.ts';

@@ -1,4 +1,4 @@
-// Webhook deliveries in the console: list, look at every attempt, send again.
+// Webhook deliveries in the console: list, fetch with every attempt, send again.
 import { getDelivery } from '../../../operations/webhooks/read-deliveries.ts';
 import { listDeliveries } from '../../../db/webhooks/delivery-list.ts';
 import { replayDelivery } from '../../../operations/webhooks/replay-deliveries.ts';

@@ -27,9 +27,9 @@ const PATH = '/v1/console/endpoints';
 const ROLES = ['admin', 'developer'] as const;
 
 export type EndpointDeps = RouteDeps & {
-  /** Why nothing may be sent to this address; null when something may. */
+  /** The reason why nothing may be sent to this address; null if sending is allowed. */
   readonly refuseUrl: (url: string) => string | null;
-  /** An endpoint is disabled when everything sent to it has failed for so long. */
+  /** An endpoint is disabled after all attempts to it failed for this long. */
   readonly endpointFailingLimitMs: number;
   readonly keyRing: KeyRing;
 };

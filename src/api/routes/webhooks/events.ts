@@ -1,4 +1,4 @@
-// Events in the console, with exactly the bytes that are sent to merchants.
+// Events in the console, with exactly the bytes that merchants receive.
 import { getEvent } from '../../../operations/webhooks/read-deliveries.ts';
 import { listEvents } from '../../../db/webhooks/event.ts';
 import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';

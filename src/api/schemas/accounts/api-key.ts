@@ -38,7 +38,7 @@ const addressBlock = z
   })
   .meta({
     example: '203.0.113.0/24',
-    // What every address and block has; not every text that has it is one.
+    // Every address and block matches; some text that matches is neither.
     override: { type: 'string', minLength: 2, maxLength: 49, pattern: '^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$' },
   });
 

@@ -118,7 +118,7 @@ export function listedMemberObject({ member, waiting }: ListedMember) {
   return { ...memberObject(member), waiting_changes: changes };
 }
 
-/** `agreement` is null for a change that is decided. */
+/** `agreement` is null for a decided change. */
 export function memberChangeObject(change: MemberChange, agreement: Agreement | null) {
   const roles = { rolesBefore: change.before, rolesAfter: change.after };
   return wireObject(memberChangeSchema, { ...change, ...roles, ...waitingFields(agreement) });
@@ -138,7 +138,7 @@ export function invitationObject(invitation: Invitation, approval: InvitationApp
   });
 }
 
-/** The token stands behind the `#`, because browsers do not send that part, so no server logs it. */
+/** The token stands after the `#`: browsers do not send that part, so no server logs it. */
 export function invitationUrl(publicUrl: string, token: string): string {
   return `${publicUrl.replace(/\/$/, '')}/console/invitation#token=${token}`;
 }

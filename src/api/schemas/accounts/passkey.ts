@@ -1,4 +1,4 @@
-// Passkeys on the wire. What goes to and comes from the browser's WebAuthn is its own JSON, as text in requests.
+// Passkeys on the wire. The browser's WebAuthn has its own JSON, which requests carry as text.
 import { z } from 'zod';
 import { MAX_PASSKEYS_PER_PERSON, type Passkey } from '../../../domain/accounts/passkey.ts';
 import { idOf, objectSchema, printable, time } from '../primitives.ts';
@@ -7,7 +7,7 @@ import { givenPassword } from './person.ts';
 
 const EXAMPLE = '{"id":"mJ3b0q","rawId":"mJ3b0q","type":"public-key","clientExtensionResults":{},"response":{}}';
 
-/** What `PublicKeyCredential.toJSON()` of the browser returns, as text. */
+/** The result of the browser's `PublicKeyCredential.toJSON()`, as text. */
 export const givenCredential = z
   .string()
   .max(20_000)
@@ -26,7 +26,7 @@ export const registerPasskeySchema = objectSchema('RegisterPasskey', {
 export const removePasskeySchema = objectSchema('RemovePasskey', { password: givenPassword });
 export const namePasskeySchema = objectSchema('NamePasskey', { name: passkeyName });
 
-/** The options of WebAuthn are the browser's to read: our document names what they are for. */
+/** Only the browser reads the options of WebAuthn, so the document names just their purpose. */
 export const passkeyOptionsSchema = objectSchema('PasskeyOptions', {
   public_key: z
     .looseObject({ challenge: z.string().meta({ example: 'vJ0c4m1kq2n8s6t3u7w5x9y1z0a2b4c6d8e0f1g3h5i' }) })

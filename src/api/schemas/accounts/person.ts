@@ -1,4 +1,4 @@
-// People on the wire: what they type, and how responses name them.
+// People on the wire: the fields that they type, and how responses name them.
 import { z } from 'zod';
 import { choiceOf, idOf, objectSchema, patternAlone, unlessMissing } from '../primitives.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../security/password.ts';
@@ -11,7 +11,7 @@ const EMAIL =
   '^[A-Za-z0-9_%+-]+(\\.[A-Za-z0-9_%+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]{2,63}$';
 const MAX_BEFORE_AT = 64;
 
-/** In lower case, so that one address is one person. */
+/** In lower case, so that one address belongs to one person. */
 export const email = z
   .string({ error: unlessMissing(EMAIL_MESSAGE) })
   .max(254, { error: EMAIL_MESSAGE })
@@ -23,7 +23,7 @@ export const email = z
     override: patternAlone(EMAIL),
   });
 
-/** A new password: its length is checked here, and by the routes how easily it is guessed. */
+/** A new password. Its length is checked here; the routes check whether it is easily guessed. */
 export function newPassword(name: string) {
   return z
     .string({ error: unlessMissing(`${name} must be text.`) })
@@ -34,10 +34,10 @@ export function newPassword(name: string) {
     });
 }
 
-/** A password to be compared: its form is not checked, as one that cannot be a password is just wrong. */
+/** A password to compare. Its form is not checked: text that cannot be a password is simply wrong. */
 export const givenPassword = z.string().max(1000).meta({ description: 'The current password.' });
 
-/** A code to be compared, with or without the space that authenticator apps show in it. */
+/** A code to compare, with or without the space that authenticator apps show in it. */
 export const givenCode = z
   .string()
   .max(20)
@@ -48,7 +48,7 @@ export const givenCode = z
     override: { type: 'string', maxLength: 20 },
   });
 
-/** A recovery code to be compared, however it is spaced. */
+/** A recovery code to compare, with any spacing. */
 export const givenRecoveryCode = z.string().max(40).meta({
   description: 'Replaces a lost second factor. Each code works once.',
   example: '0a1b2-c3d4e-5f607-18293',
@@ -56,14 +56,14 @@ export const givenRecoveryCode = z.string().max(40).meta({
 
 const role = z.enum(ROLES).meta({ id: 'Role' });
 
-/** Roles to be granted: at least one, each once. */
+/** Roles to grant: at least one, each once. */
 export const givenRoles = choiceOf('roles', role, 'role').meta({ example: ['maker'], uniqueItems: true });
 
 export const shownRoles = z.array(role);
 
 export const userId = idOf('usr');
 
-/** A person as named in records about something else. */
+/** A person as records about another object name them. */
 export const namedPerson = objectSchema('NamedPerson', {
   id: userId,
   name: z.string().meta({ description: 'Which they chose themselves.', example: 'Amina' }),

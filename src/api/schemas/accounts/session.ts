@@ -26,7 +26,7 @@ export const logInSchema = objectSchema('LogIn', {
   email: z
     .string()
     .max(1000)
-    // The one character that the database cannot store.
+    // The only character that the database cannot store.
     .refine((text) => !text.includes('\0'), { error: 'email must be an e-mail address.' })
     .transform((text) => text.trim().toLowerCase())
     .meta({ example: 'amina@shop.example', override: { type: 'string', maxLength: 1000, pattern: '^[^\\u0000]*$' } }),
@@ -44,7 +44,7 @@ export const switchMerchantSchema = objectSchema('SwitchMerchant', {
   merchant_id: z.string().max(100).meta({ description: 'One of the `merchants` of the session.' }),
 });
 
-/** Whose passkey is to be used: the e-mail in the form of a log-in. */
+/** The person whose passkey is to be used: the e-mail address as in a log-in. */
 export const passkeyLogInSchema = logInSchema.pick({ email: true }).meta({ id: 'StartPasskeyLogIn' });
 
 export const stepUpSchema = objectSchema('StepUp', {
@@ -181,9 +181,9 @@ export const sessionSchema = objectSchema('Session', {
 
 export type SessionObject = z.input<typeof sessionSchema>;
 
-/** They ask for a fresh factor of whoever has one; without one a fresh password is enough. */
+/** They require a fresh second factor of a person who has one; otherwise a fresh password is enough. */
 const ENROLMENTS = ['startPasskey', 'registerPasskey'];
-/** The same, and a person who has yet to enrol a factor here gives the password again. */
+/** As the enrolments. A person who must still enrol a factor here gives the password again. */
 const SWITCH = 'switchMerchant';
 
 type Service = { readonly environment: Environment; readonly stepUpOperations: readonly string[] };

@@ -1,4 +1,4 @@
-// A list of payouts to be checked before any of them is made.
+// A list of payouts to check before any of them is created.
 import { z } from 'zod';
 import type { ParameterIssue } from '../../../domain/errors.ts';
 import type { KeysOutcome } from '../../../operations/payments/judge-planned-payouts.ts';
@@ -10,7 +10,7 @@ import { operator } from './payment.ts';
 import { payoutState } from './payout.ts';
 
 export const MAX_CHECKED = 100;
-/** A row needs a further key only where the balance did not suffice for the one before. */
+/** A row needs another key only if the balance was too low under the previous key. */
 const MAX_KEYS = 4;
 
 const key = z
@@ -68,7 +68,7 @@ export const checkedPayoutsSchema = objectSchema('CheckedPayouts', {
 export type CheckedRow = KeysOutcome & {
   readonly operator: OperatorId | null;
   readonly issues: readonly ParameterIssue[];
-  /** Null: it has issues. */
+  /** Null: the payout has issues. */
   readonly judgement: PayoutJudgement | null;
 };
 

@@ -48,7 +48,7 @@ const state = z.enum(CHECKOUT_STATES).meta({
     'no new attempt; an attempt in progress may still be paid.',
 });
 
-/** Visible ASCII alone, so that what people see of it is what it is. */
+/** Visible ASCII only, so that people see the true address. */
 function isReturnUrl(text: string): boolean {
   if (!/^[\x21-\x7e]+$/.test(text) || text.length > MAX_RETURN_URL_LENGTH) return false;
   const url = parseWebAddress(text);
@@ -98,7 +98,7 @@ export const createCheckoutSchema = z
   })
   .meta({
     id: 'CreateCheckout',
-    // Without the time of its end, which would be over some day.
+    // Without an end time, which would be in the past some day.
     example: { amount: 25000, reference: 'INV-1042', description: 'Two bags of maize', return_url: RETURN_URL_EXAMPLE },
   });
 

@@ -1,4 +1,4 @@
-// The filters, orders and counts of the console's lists of payments on the wire.
+// The filters, orders and counts of the console's payment lists on the wire.
 import { z } from 'zod';
 import { invalidParameters } from '../../../domain/errors.ts';
 import { isId } from '../../../domain/ids.ts';
@@ -27,7 +27,7 @@ function amountBound(name: string, what: string) {
     .meta({ description: `${what}. In the smallest unit of the currency.`, example: 5000 });
 }
 
-/** Several values of one parameter, which repeats its name. */
+/** Several values of one parameter, whose name is repeated. */
 function several<Item extends z.ZodType>(name: string, item: Item) {
   return z
     .array(item, { error: `${name} must be a list.` })
@@ -37,7 +37,7 @@ function several<Item extends z.ZodType>(name: string, item: Item) {
     .meta({ uniqueItems: true });
 }
 
-/** The filters of collections and payouts, besides those by state. */
+/** The filters of collections and payouts, except those by state. */
 const consoleFilters = {
   ...paymentFilters,
   idempotency_key: idempotencyKeyFilter,
@@ -64,7 +64,7 @@ const listOrder = z.enum(LIST_ORDERS).default('newest').meta({
   description: 'By creation (`newest` or `oldest` first) or by amount (`largest` or `smallest` first).',
 });
 
-/** The cursor holds where a page ended: an id, and before it the amount where the list is ordered by that. */
+/** The cursor holds the end of a page: an id, preceded by the amount if the list is ordered by amount. */
 function orderedPageQuery(prefix: 'col' | 'pay') {
   const isKey = (text: string): text is string => {
     const [, id = ''] = /^(?:[0-9]{1,16}:)?([a-z]{3}_.*)$/.exec(text) ?? [];
@@ -73,7 +73,7 @@ function orderedPageQuery(prefix: 'col' | 'pay') {
   return { ...pageQuery(isKey).shape, sort: listOrder };
 }
 
-/** The queries of a list, of its count and of its export. `own`: the filters that this kind alone has. */
+/** The queries of a list, of its count and of its export. `own`: the filters that only this kind has. */
 export function consoleQueries<State extends z.ZodType, Own extends z.ZodRawShape>(
   prefix: 'col' | 'pay',
   state: State,
@@ -130,7 +130,7 @@ export function consoleFilter(query: ConsoleQuery) {
   });
 }
 
-/** The states in all of the lists that are given; undefined: any. */
+/** The states that are in all given lists; undefined: any state. */
 export function inAll<State extends string>(lists: readonly (readonly State[] | undefined)[]): State[] | undefined {
   const [first, ...others] = lists.filter((list) => list !== undefined);
   return first?.filter((state) => others.every((list) => list.includes(state)));

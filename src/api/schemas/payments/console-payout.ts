@@ -1,4 +1,4 @@
-// Payouts as people see them in the console: with names, and with what an approver should know.
+// Payouts as people see them in the console: with names, and with the judgement for an approver.
 import { z } from 'zod';
 import {
   MAX_EARLIER,
@@ -126,7 +126,7 @@ export const payoutQueries = consoleQueries('pay', payoutState, {
 
 type PayoutQuery = z.output<typeof payoutQueries.count> & { readonly state?: PayoutState | undefined };
 
-/** These filters in the form that queries take. Nothing waits for a person who may not release. */
+/** The filters of the query. For a person who may not release, no payout waits. */
 export function payoutFilter(query: PayoutQuery, { userId, roles }: Person, at: Date): ListFilter {
   const { state, states, approval_state: approval, waiting_for: waitingFor, ...others } = query;
   const isWaiting = waitingFor !== undefined;

@@ -39,7 +39,7 @@ export const PAYOUT_COLUMNS: CsvColumns<PayoutWithPeople> = {
   created_by: ({ maker }) => maker.id,
   created_by_name: ({ maker }) => ({ text: maker.name }),
   approved_by: ({ approvers }) => approvers.map(({ id }) => id).join(' '),
-  // Of an account that no process of ours wrote nobody knows the name.
+  // Nobody knows the name of an account that no process of ours wrote.
   approved_by_names: ({ approvers }) => {
     const names = approvers.map(({ name }) => name ?? '?').join(', ');
     return { text: names === '' ? null : names };

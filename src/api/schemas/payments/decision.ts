@@ -6,7 +6,7 @@ import { isFinal } from '../../../domain/payments/payment.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { objectSchema, printable, time } from '../primitives.ts';
 
-/** Of a payout or a refund. */
+/** For payouts and refunds. */
 export const rejectSchema = objectSchema('RejectPayout', {
   reason: printable('reason', 200).meta({
     description: 'The reason. The maker can read it.',

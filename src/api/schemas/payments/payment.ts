@@ -1,4 +1,4 @@
-// What collections and payouts have in common on the wire.
+// The common parts of collections and payouts on the wire.
 import { z } from 'zod';
 import { APPROVAL_STATES, type ApprovalState } from '../../../domain/payments/approval.ts';
 import { FAILURE_CODES } from '../../../domain/payments/failure.ts';
@@ -54,7 +54,7 @@ export const operatorReference = z.uuid().meta({
   example: '0190f5fe-7c00-7a00-8000-000000000000',
   override: formatAlone,
 });
-/** What people gave, in responses. */
+/** The values that people gave, in responses. */
 export const shownAmount = z.int().min(1).meta({ example: 5000 });
 export const shownReference = z.string().meta({ example: 'INV-1042' });
 export const shownPhone = z.string().meta({ example: '256772123456' });
@@ -140,7 +140,7 @@ type StateFilters<State> = {
   readonly approval_state?: ApprovalState | undefined;
 };
 
-/** The states that pass both filters, which apply to the one state that is recorded. Null: any state. */
+/** The states that pass both filters, which apply to the one recorded state. Null: any state. */
 export function wantedStates<State>(
   { state, approval_state: approval }: StateFilters<State>,
   statesOf: (approval: ApprovalState) => State[],
@@ -160,7 +160,7 @@ export const paymentFilters = {
   ...timeFilters,
 };
 
-/** Only one payment has it, unless it was used again after 30 days. */
+/** Only one payment has the key, unless the key was used again after 30 days. */
 export const idempotencyKeyFilter = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, { error: 'idempotency_key must be 1 to 255 visible ASCII characters.' })
@@ -173,7 +173,7 @@ type PaymentQuery<Id extends string> = Parameters<typeof rangeOf<Id>>[0] & {
   readonly idempotency_key?: string | undefined;
 };
 
-/** These filters and the cursor in the form that queries take. */
+/** The filters and the cursor of the query. */
 export function paymentFilter<Id extends string>(query: PaymentQuery<Id>) {
   const { reference, phone, idempotency_key: idempotencyKey } = query;
   return { ...definedFields({ reference, phone, idempotencyKey }), ...rangeOf(query) };

@@ -25,7 +25,7 @@ export const createPayoutSchema = objectSchema('CreatePayout', {
   }),
 });
 
-/** Of a checked body for a payout, or for a collection, which has no field that a payout has not. */
+/** For a checked body of a payout or a collection. A collection has no field that a payout lacks. */
 export function toPaymentRequest(body: z.output<typeof createPayoutSchema>): PaymentRequest {
   const { amount, currency = null, description = null, metadata = {}, payee_name: payeeName, ...others } = body;
   const request = { ...others, amountMinor: BigInt(amount), currency, description, metadata };

@@ -1,4 +1,4 @@
-// Searches and what they find, on the wire.
+// Searches and their results on the wire.
 import { z } from 'zod';
 import { FOUND_BY, HIT_KINDS, MOST_HITS, type SearchHit } from '../../../domain/payments/search.ts';
 import { pastedText } from '../../../domain/visible-text.ts';
@@ -7,7 +7,7 @@ import { wireObject } from '../wire-object.ts';
 import { currency } from './payment.ts';
 
 export const searchSchema = z.strictObject({
-  // People paste it, with marks around it that nobody sees.
+  // People paste the text together with invisible characters.
   q: z
     .string()
     .transform(pastedText)

@@ -1,4 +1,4 @@
-// What happened to one payment, on the wire.
+// The history of one payment on the wire.
 import { z } from 'zod';
 import { COLLECTION_STATES } from '../../../domain/payments/collection.ts';
 import { DISCREPANCY_KINDS } from '../../../domain/payments/discrepancy.ts';
@@ -107,7 +107,7 @@ const timelineSchema = z.array(timelineEntry).meta({
   description: `Oldest first. For each kind, the first ${MOST_OF_A_KIND}.`,
 });
 
-/** What one payment shows besides what it has in a list. */
+/** The fields of a single payment, besides those in a list. */
 export const historyFields = {
   timeline: timelineSchema,
   status_queries: shownStatusQueries,

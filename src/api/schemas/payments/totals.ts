@@ -1,4 +1,4 @@
-// Totals of payments on the wire, and the overview that begins with them.
+// Totals of payments on the wire, and the overview that contains them.
 import { z } from 'zod';
 import { COLLECTION_STATES } from '../../../domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../../domain/payments/payout.ts';
@@ -59,7 +59,7 @@ export const getTotalsSchema = z.strictObject({
 
 export const getOverviewSchema = z.strictObject({ time_zone: timeZone });
 
-/** The days that a query asks for; an issue with its range, or the range. */
+/** The days that a query requests, or the issue with its range. */
 export function daysOf(query: z.output<typeof getTotalsSchema>, at: Date) {
   const { time_zone: zone } = query;
   const to = query.to ?? dateShown(clocksOf(zone), at);

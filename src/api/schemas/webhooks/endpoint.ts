@@ -11,10 +11,10 @@ const URL_MESSAGE = 'url must be an address of at most 2048 visible ASCII charac
 const paymentEventType = z.enum(PAYMENT_EVENT_TYPES).meta({ id: 'PaymentEventType' });
 const endpointState = z.enum(ENDPOINT_STATES).meta({ id: 'EndpointState' });
 
-/** Why nothing may be sent to this address; null when something may. */
+/** The reason why nothing may be sent to this address; null if sending is allowed. */
 export type RefuseUrl = (url: string) => string | null;
 
-/** The fields that people set. `refuseUrl` is not called before a request comes. */
+/** The fields that people set. `refuseUrl` is called only when a request arrives. */
 export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
   const fields = {
     url: z

@@ -1,4 +1,4 @@
-// The bodies of webhooks as the document describes them, for each type of event.
+// The bodies of webhooks in the document, for each type of event.
 import { z } from 'zod';
 import { COLLECTION_STATES } from '../../../domain/payments/collection.ts';
 import { ENVIRONMENTS, type EventType } from '../../../domain/event.ts';

@@ -55,7 +55,7 @@ export const createReplaySchema = z
     example: { states: ['dead_lettered'], created_from: '2026-01-31T00:00:00.000Z' },
   });
 
-/** The filter never chooses what is created after `at`: a replay is of the deliveries that exist. */
+/** The filter never selects deliveries created after `at`: a replay covers existing deliveries. */
 export function toReplayFilter(body: z.output<typeof createReplaySchema>, at: Date): ReplayFilter {
   const { endpoint_id: endpointId, states, created_from: madeFrom, created_to: to } = body;
   return {
