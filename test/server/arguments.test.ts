@@ -1,7 +1,7 @@
 // Tests that every program answers arguments that it does not know, and asks for its help, before it does anything.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/project-root.ts';
@@ -43,11 +43,13 @@ function isProgram(file: string): boolean {
   return !/^export /m.test(text) || text.includes('process.argv[1]');
 }
 
+const folder = mkdtempSync(join(tmpdir(), 'malipo-arguments-'));
+
 type Ended = { readonly code: number; readonly out: string; readonly err: string };
 
 /** Without any setting, in a data folder of its own, which says afterwards whether anything was begun. */
 function start(program: readonly string[], argument: string): Promise<Ended & { readonly dataDir: string }> {
-  const dataDir = join(mkdtempSync(join(tmpdir(), 'malipo-arguments-')), 'var');
+  const dataDir = join(mkdtempSync(join(folder, 'program-')), 'var');
   const env = { PATH: process.env['PATH'], HOME: dataDir, MALIPO_DATA_DIR: dataDir };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [...program, argument], { cwd: root, env }, (_error, out, err) => {
@@ -67,6 +69,9 @@ function run(program: readonly string[], argument: string): ReturnType<typeof st
 }
 
 describe('a program', () => {
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
   // Several at once: each waits for files most of the time.
   const test = useConcurrentTests(3);
   for (const [name, program] of Object.entries(PROGRAMS)) {
