@@ -20,7 +20,7 @@ import type { Log } from '../src/log.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
 import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { recordUnattestedRelease, recordReusedReceipt } from '../src/operations/payments/record-discrepancy.ts';
-import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
+import type { Operator, SendOutcome, SentPayment, StatusOutcome } from '../src/operators/port.ts';
 import { getPayment } from '../src/db/payments/payment.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 
@@ -192,7 +192,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
         money: collection,
         payerMessage: collection.description ?? collection.reference,
       }),
-    queryStatus: (operator) => operator.getCollectionStatus(operatorReference),
+    queryStatus: (operator) => operator.getCollectionStatus(sentPayment(collection)),
   };
 }
 
@@ -214,7 +214,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, clocks: SendClo
         money: payout,
         payeeMessage: payout.description ?? payout.reference,
       }),
-    queryStatus: (operator) => operator.getPayoutStatus(operatorReference),
+    queryStatus: (operator) => operator.getPayoutStatus(sentPayment(payout)),
   };
 }
 
@@ -247,8 +247,12 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, clocks: S
         money: reversal,
         note: reversal.reference,
       }),
-    queryStatus: (operator) => operator.getRefundStatus(operatorReference),
+    queryStatus: (operator) => operator.getRefundStatus(sentPayment(reversal)),
   };
+}
+
+function sentPayment({ operatorReference }: Payment): SentPayment {
+  return { operatorReference, issuedId: null, queryId: null };
 }
 
 function snapshotOf(payment: Payment, clocks: SendClocks): PaymentSnapshot {

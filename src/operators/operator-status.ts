@@ -23,12 +23,13 @@ export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): 
     case 'pending':
     case 'not_found':
     case 'unreadable':
+    case 'asked':
     case 'unknown':
       return { kind: outcome.kind };
     case 'paid_unreadable':
       return { kind: 'paid_otherwise', operatorReceipt: outcome.receipt, reported: null };
     case 'succeeded':
-      return { kind: 'paid', operatorReceipt: outcome.receipt };
+      return outcome.receipt === null ? { kind: 'unreadable' } : { kind: 'paid', operatorReceipt: outcome.receipt };
     case 'returned': {
       // Nothing else proves that it was paid, and a wrong guess would post money that does not exist: a person must find out.
       const operatorReceipt = outcome.receipt ?? requested.operatorReceipt ?? null;

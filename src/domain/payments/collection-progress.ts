@@ -134,6 +134,7 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
     case 'not_found':
     case 'unreadable':
     case 'other_payment':
+    case 'asked':
     case 'unknown':
       return null;
   }

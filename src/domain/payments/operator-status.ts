@@ -20,9 +20,9 @@ export type OperatorStatus =
   | { readonly kind: 'declined' | 'refused'; readonly failureCode: FailureCode }
   /**
    * `unreadable`: the operator has it, and what it says of it cannot be read. `other_payment`: what it has under the reference is not
-   * paid, and has another amount, currency or phone than was requested.
+   * paid, and has another amount, currency or phone than was requested. `asked`: its answer comes later, in a message.
    */
-  | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'other_payment' | 'unknown' };
+  | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'other_payment' | 'asked' | 'unknown' };
 
 /** A status with the time of its query or send. */
 export type QueriedStatus = {

@@ -65,8 +65,8 @@ async function insert(
   if (collection.state !== 'succeeded') {
     throw stateConflict(`This collection is ${collection.state}: only a paid one can be reversed.`);
   }
-  const { canRefund, name } = OPERATORS[collection.operator];
-  if (!canRefund) {
+  const { capabilities, name } = OPERATORS[collection.operator];
+  if (capabilities.refund === null) {
     throw stateConflict(
       `${name} offers no refund that is certain to be paid once. Pay the amount out to the payer instead.`,
     );
