@@ -110,7 +110,7 @@ function reportsEachRow(direction: Direction, harness: () => AdapterHarness, { o
       const status = await final(() => direction.status(harness().operator, reference));
       if (outcome === 'succeeded') {
         assert.ok(status.kind === 'succeeded', JSON.stringify(status));
-        assert.ok(status.receipt.length > 0);
+        assert.ok(status.receipt !== null && status.receipt.length > 0);
         assert.equal(status.paid !== undefined, namesMoney);
         if (status.paid !== undefined) assert.ok(isPaidAsRequested(status.paid, harness().money));
       } else {

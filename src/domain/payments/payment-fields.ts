@@ -24,6 +24,13 @@ export type PaymentFields<Kind extends string, Id extends string, State extends 
   readonly updatedAt: Date;
   /** When the first try to send it began, whatever it led to; null when nobody tried. */
   readonly sendBegunAt: Date | null;
+  /** Whether a repeated send might pay twice, so that none is ever repeated; as the catalogue had it when the payment was made. */
+  readonly sendsOnce: boolean;
+  /** How many sends began with which the operator did nothing; the process that had its answer attests the last of them. */
+  readonly sendsTakenBack: number;
+  readonly takeBackAttestation: string | null;
+  /** The id that the operator issued when it accepted the payment; null: none is known. */
+  readonly operatorIssuedId: string | null;
 };
 
 /** Of what merchants request of the public API: collections and payouts. */

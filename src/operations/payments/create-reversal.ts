@@ -14,7 +14,7 @@ import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ByPerson } from '../../domain/accounts/member.ts';
 import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
-import { newMoneyOut } from '../../domain/payments/new-payment.ts';
+import { neverSent, newMoneyOut } from '../../domain/payments/new-payment.ts';
 import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 import { refundRefusal } from '../../domain/payments/payment-request.ts';
 import { operatorReferenceOf } from '../../domain/payments/operator-reference.ts';
@@ -92,7 +92,7 @@ async function insert(
     requestId: by.requestId,
     createdAt: at,
     updatedAt: at,
-    sendBegunAt: null,
+    ...neverSent({ operator, kind: 'reversal' }),
     collectionId: collection.id,
     collectionOperatorReference: key,
     isCollectionReturned: false,
