@@ -121,6 +121,7 @@ function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Col
     sendsOnce: false,
     sendsTakenBack: 0,
     takeBackAttestation: null,
+    receiptFollows: false,
     operatorIssuedId: null,
     promptExpiresAt: null,
   };

@@ -7,7 +7,7 @@ import { QUERY_PRIORITY, type QueryDue } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { WORK_COLUMNS } from '../work/work-rows.ts';
 import { beginCollectionQuery, COLLECTION_COLUMNS } from './collection.ts';
-import { withOwnIssuedId } from './change-statement.ts';
+import { withOwnIssuedId, withOwnReceipt } from './change-statement.ts';
 import type { BegunQuery } from './payment-reads.ts';
 import { beginPayoutQuery } from './payout.ts';
 import { beginReversalQuery } from './reversal.ts';
@@ -125,6 +125,19 @@ const RECORD_ISSUED_ID = statement('payment_record_issued_id')`
 /** Records the id that the operator issued for a payment that was sent. The first one stays. Throws `IssuedIdReused`. */
 export async function recordIssuedId(db: Queryable, { merchantId, id }: PaymentRef, issuedId: string): Promise<void> {
   await withOwnIssuedId(issuedId, () => db.run(RECORD_ISSUED_ID, [merchantId, id, issuedId]));
+}
+
+const RECORD_RECEIPT = statement('payment_record_receipt')`
+  UPDATE payments SET operator_receipt = $3
+  WHERE merchant_id = $1 AND id = $2 AND receipt_follows AND operator_receipt IS NULL AND state IN ('succeeded', 'reversed')
+  RETURNING 1`;
+
+/**
+ * Records the receipt of a payment that is recorded as paid, where it follows. True when this call recorded it; the first one stays. Throws
+ * `ReceiptReused` when another payment has it.
+ */
+export async function recordReceipt(db: Queryable, { merchantId, id }: PaymentRef, receipt: string): Promise<boolean> {
+  return (await withOwnReceipt(receipt, () => db.run(RECORD_RECEIPT, [merchantId, id, receipt]))).length === 1;
 }
 
 const IS_PENDING_WHEN_SENT = `state IN ('released', 'reconciling')`;

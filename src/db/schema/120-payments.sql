@@ -73,6 +73,7 @@ CREATE TABLE payments (
   operator text NOT NULL,
   operator_reference uuid NOT NULL UNIQUE,
   operator_receipt text CHECK (length(operator_receipt) BETWEEN 1 AND 200),
+  receipt_follows boolean NOT NULL DEFAULT false,
   operator_issued_id text CHECK (length(operator_issued_id) BETWEEN 1 AND 200),
   description text CHECK (length(description) BETWEEN 1 AND 120),
   metadata json CHECK (json_typeof(metadata) = 'object'),
@@ -132,8 +133,8 @@ CREATE TABLE payments (
     send_begun_at IS NULL OR coalesce(failure_code, '') <> 'service_unavailable' AND coalesce(failed_by, '') <> 'never_sent'),
   CONSTRAINT payments_already_returned CHECK (
     failure_code <> 'already_returned' OR kind = 'reversal' AND send_begun_at IS NULL),
-  CONSTRAINT payments_receipt CHECK (
-    (kind <> 'reversal' AND state IN ('succeeded', 'reversed')) = (operator_receipt IS NOT NULL)),
+  CONSTRAINT payments_receipt CHECK (CASE WHEN kind <> 'reversal' AND state IN ('succeeded', 'reversed')
+    THEN operator_receipt IS NOT NULL OR receipt_follows ELSE operator_receipt IS NULL END),
   CONSTRAINT payments_reversed_amount CHECK (
     amount_reversed_minor = CASE state WHEN 'reversed' THEN amount_minor ELSE 0 END),
   CONSTRAINT payments_rejection CHECK ((state = 'rejected') = (rejection_reason IS NOT NULL)),
@@ -179,6 +180,8 @@ COMMENT ON COLUMN payments.sends_taken_back IS
   'How many sends began with which the operator did nothing, by its own answer: none of them is the send that began.';
 COMMENT ON COLUMN payments.take_back_attestation IS
   'Of the last send that was taken back, with its number. Nothing is sent again without it.';
+COMMENT ON COLUMN payments.receipt_follows IS
+  'Whether the statuses of the operator name no receipt, so that it is recorded, once, after the payment. It never changes.';
 COMMENT ON COLUMN payments.operator_issued_id IS
   'The id that the operator issued when it accepted the payment. Some operators find a payment by it alone.';
 COMMENT ON COLUMN payments.prompt_expires_at IS 'When the prompt on the phone of the payer ends.';
@@ -239,7 +242,7 @@ END $$;
 CREATE TRIGGER payments_requested_kept
   BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator,
     operator_reference, description, metadata, payee_name, created_by, api_key_id, request_id, created_at, expires_at,
-    sends_once ON payments
+    sends_once, receipt_follows ON payments
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
 COMMENT ON TRIGGER payments_requested_kept ON payments IS
   'Refuses to change what was requested. It runs once a statement, and no statement of the service updates these columns.';

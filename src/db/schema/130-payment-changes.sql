@@ -6,7 +6,8 @@ DECLARE
   is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
 BEGIN
   IF NEW.state = OLD.state THEN
-    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by, NEW.operator_receipt, NEW.decided_by,
+    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
+        CASE WHEN OLD.operator_receipt IS NOT NULL OR NOT NEW.receipt_follows THEN NEW.operator_receipt END, NEW.decided_by,
         NEW.rejection_reason, NEW.send_deadline_at)
        IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.failed_by, OLD.operator_receipt, OLD.decided_by,
         OLD.rejection_reason, OLD.send_deadline_at) THEN
@@ -140,7 +141,7 @@ CREATE TRIGGER payments_check_change
     operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments
   FOR EACH ROW EXECUTE FUNCTION check_payment_change();
 COMMENT ON TRIGGER payments_check_change ON payments IS
-  'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is '
+  'Refuses an outcome without a change of state, but for a receipt that follows, a change of state that does not count up the version, and a send that begins or is '
   'repeated when it may not, of what is sent once always. It refuses to take a send back without an attestation or after the operator '
   'had it, another issued id, and an end of what is sent once because the operator does not know it. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent '
   'after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of '

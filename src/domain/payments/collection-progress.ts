@@ -11,7 +11,7 @@ import type { NeverSentInput } from './send-progress.ts';
 export type CollectionTransitionInput =
   | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'returned' }
   | NeverSentInput
-  | { readonly kind: 'paid'; readonly operatorReceipt: string }
+  | { readonly kind: 'paid'; readonly operatorReceipt: string | null }
   | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted' | 'undecided'; readonly queriedAtMs: number };
 

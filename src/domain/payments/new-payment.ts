@@ -77,9 +77,11 @@ export function newRequested<Kind extends RequestedKind, Id extends CollectionId
 
 /** What every payment starts with: nobody tried to send it. */
 export function neverSent(payment: Parameters<typeof capabilitiesOf>[0]) {
+  const { send, statusSays } = capabilitiesOf(payment);
   return {
     sendBegunAt: null,
-    sendsOnce: capabilitiesOf(payment).send === 'once',
+    sendsOnce: send === 'once',
+    receiptFollows: !statusSays.receipt,
     sendsTakenBack: 0,
     takeBackAttestation: null,
     operatorIssuedId: null,

@@ -9,7 +9,9 @@ export type ReportedMoney = { readonly amount: string; readonly currency: string
  * queried, or its answer cannot be relied on.
  */
 export type OperatorStatus =
-  | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
+  /** The receipt is null where it follows (`receiptFollows` of the payment). */
+  | { readonly kind: 'paid'; readonly operatorReceipt: string | null }
+  | { readonly kind: 'returned'; readonly operatorReceipt: string }
   /** Paid, or paid and returned, but not with the money that was requested, or by another phone; null where it cannot be read. */
   | {
       readonly kind: 'paid_otherwise';

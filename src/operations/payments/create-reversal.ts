@@ -71,6 +71,11 @@ async function insert(
       `${name} offers no refund that is certain to be paid once. Pay the amount out to the payer instead.`,
     );
   }
+  if (collection.operatorReceipt === null) {
+    throw stateConflict(
+      `${name} has not told the receipt of this collection yet. Ask again once the collection shows one.`,
+    );
+  }
   const refusal = refundRefusal(collection, coverage);
   if (refusal !== null) throw stateConflict(refusal);
   // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.

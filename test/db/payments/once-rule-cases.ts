@@ -1,6 +1,6 @@
 // Wrong rows of payments that are sent once, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, ruleCase, update, type RuleCase, type Sql } from '../rule-cases.ts';
+import { insert, ruleCase, update, type RuleCase, type RuleFixture, type Sql } from '../rule-cases.ts';
 import { SEND_REFUSED } from './any-payment-rule-cases.ts';
 
 const REPEATED = /a send of .* is repeated after it began, while it may be sent and before its deadline/;
@@ -25,6 +25,23 @@ function refuses(what: string, by: string | RegExp, changes: readonly string[]):
   });
 }
 
+const PAID_ID = newId('col');
+const OUTCOME_STAYS = /the outcome of collection .* can change only together with its state/;
+
+function paidWithout(fixture: RuleFixture, receipt_follows: boolean): Sql[] {
+  return [
+    insert(fixture, 'collections', {
+      id: PAID_ID,
+      operator: 'daraja',
+      sends_once: true,
+      receipt_follows,
+      send_deadline_at: soon(),
+    }),
+    update('payments', PAID_ID, `prompt_expires_at = now(), state = 'prompted', ${MOVES}`),
+    update('payments', PAID_ID, `state = 'succeeded', ${MOVES}`),
+  ];
+}
+
 export const ONCE_RULE_CASES: readonly RuleCase[] = [
   refuses('a second send', SEND_REFUSED, [BEGINS, "send_begun_at = now() + '1 ms'"]),
   refuses('a repeated send', REPEATED, [BEGINS, 'send_repeated_at = now()']),
@@ -35,7 +52,7 @@ export const ONCE_RULE_CASES: readonly RuleCase[] = [
     ...[BEGINS, TAKES_BACK, BEGINS],
     `send_begun_at = NULL, ${COUNTS}`,
   ]),
-  refuses('to take back two sends at once', TAKEN_BACK, [BEGINS, `${TAKES_BACK.replace('+ 1', '+ 2')}`]),
+  refuses('to take back two sends at once', TAKEN_BACK, [BEGINS, TAKES_BACK.replace('+ 1', '+ 2')]),
   refuses('to take back a send without forgetting it', TAKEN_BACK, [BEGINS, `${COUNTS}, ${ATTESTED}`]),
   refuses('to take back what the operator issued an id for', TAKEN_BACK, [
     BEGINS,
@@ -58,6 +75,17 @@ export const ONCE_RULE_CASES: readonly RuleCase[] = [
   refuses('an end by the silence of the operator', SILENCE, [
     BEGINS,
     `state = 'expired', ${MOVES}, failure_code = 'operator_unavailable'`,
+  ]),
+  ruleCase('another receipt than the one that followed', OUTCOME_STAYS, (fixture) => [
+    ...paidWithout(fixture, true),
+    update('payments', PAID_ID, "operator_receipt = 'SFC1'"),
+    update('payments', PAID_ID, "operator_receipt = 'SFC2'"),
+  ]),
+  ruleCase('a payment without a receipt where none follows', 'payments_receipt', (fixture) =>
+    paidWithout(fixture, false),
+  ),
+  ruleCase('that a receipt follows no more', /the requested fields of payments cannot change/, ({ collections }) => [
+    update('payments', collections.initiated, 'receipt_follows = true'),
   ]),
   ruleCase('to take back the send of a collection that may be sent again', TAKEN_BACK, ({ collections }) => [
     update('payments', collections.initiated, BEGINS),

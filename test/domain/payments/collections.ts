@@ -33,6 +33,7 @@ export const anyPayment = () =>
     sendsOnce: false,
     sendsTakenBack: 0,
     takeBackAttestation: null,
+    receiptFollows: false,
     operatorIssuedId: null,
   }) as const;
 
