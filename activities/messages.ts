@@ -20,6 +20,9 @@ import type { ExchangeDeps } from './exchanges.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
+/** So many queries about a payment at most are made because of messages, and not because they are due. */
+const MOST_ASKED_AT_ONCE = 10;
+
 type MessagesDeps = ExchangeDeps & { readonly operators: Readonly<Record<OperatorId, Operator>> };
 
 /** What the messages about a payment led to. */
@@ -80,10 +83,10 @@ export function createMessages(deps: MessagesDeps, kinds: PaymentKinds, recorder
     queries: readonly AskedQuery[],
   ) {
     const { queried, isUnconfirmed } = messageEvidence(messages, queries, payment.row.state);
-    // An answer that says nothing is not asked about at once, or two who never agree would go on for ever.
+    // An answer that says nothing is not asked about at once, and answers that never agree are not for ever: the schedule goes on.
     const isNews = messages.some(({ isUnread, queryId }) => isUnread && queryId === null);
     const isDecided = queried !== null && queried.status.kind !== 'pending';
-    const isAsked = !isDecided && (isUnconfirmed || isNews);
+    const isAsked = !isDecided && (isUnconfirmed || isNews) && queries.length < MOST_ASKED_AT_ONCE;
     if (queried === null) return { payment, queried, isAsked };
     await recorder.recordStatus(ref, payment, queried, null);
     return { payment: await kinds.load(ref), queried, isAsked };

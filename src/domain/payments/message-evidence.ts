@@ -42,7 +42,7 @@ export function messageEvidence(
   const counted = messages
     .filter(({ id, queryId }) => queryId === null || isFirstAnswer(id, queryId, messages, queryOf))
     .sort((one, other) => (one.id < other.id ? -1 : 1));
-  const decisive = counted.filter(({ status }) => DECISIVE.has(status.kind));
+  const decisive = counted.filter(({ status }) => DECISIVE.has(status.kind) && status.kind !== RECORDED_BY[state]);
   const paid = isFinal(state) ? undefined : decisive.find(({ status }) => status.kind === 'paid');
   const confirmed = decisive.findLast((message) => isConfirmed(message, decisive, queryOf));
   const last = decisive.at(-1);
@@ -59,6 +59,12 @@ const DECISIVE: ReadonlySet<OperatorStatus['kind']> = new Set([
   ...(['paid', 'returned', 'declined'] as const),
   ...(['paid_otherwise', 'other_payment'] as const),
 ]);
+/** What a final state records already: it is no news. */
+const RECORDED_BY: Readonly<Partial<Record<PaymentState, OperatorStatus['kind']>>> = {
+  succeeded: 'paid',
+  failed: 'declined',
+  reversed: 'returned',
+};
 /** What says at least that the operator has the payment. */
 const SHOWS_IT: ReadonlySet<OperatorStatus['kind']> = new Set([...DECISIVE, 'pending', 'unreadable']);
 
@@ -69,14 +75,13 @@ function isFirstAnswer(id: bigint, queryId: string, messages: readonly Solicited
 }
 
 function isConfirmed(
-  { queryId, status }: SolicitedMessage,
+  { id, queryId, status }: SolicitedMessage,
   decisive: readonly SolicitedMessage[],
   queryOf: Queries,
 ): boolean {
   const query = queryId === null ? undefined : queryOf.get(queryId);
-  return (
-    query !== undefined && decisive.some((first) => first.id <= query.seenMessageId && agrees(first.status, status))
-  );
+  if (query === undefined) return false;
+  return decisive.some((first) => first.id < id && first.id <= query.seenMessageId && agrees(first.status, status));
 }
 
 function agrees(one: OperatorStatus, other: OperatorStatus): boolean {
