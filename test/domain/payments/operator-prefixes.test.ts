@@ -69,7 +69,9 @@ describe('the prefixes of the operators', () => {
   });
 
   it('name where they are from and of when, which is that of the map', () => {
-    for (const { source, asOf, prefixes } of [MTN_PREFIXES, AIRTEL_PREFIXES, SAFARICOM_PREFIXES].flatMap(Object.values<PrefixList>)) {
+    for (const { source, asOf, prefixes } of [MTN_PREFIXES, AIRTEL_PREFIXES, SAFARICOM_PREFIXES].flatMap(
+      Object.values<PrefixList>,
+    )) {
       assert.match(source, /libphonenumber/);
       assert.equal(asOf, MAP.asOf);
       assert.ok(prefixes.every((prefix) => /^[0-9]{2,8}$/.test(prefix)));

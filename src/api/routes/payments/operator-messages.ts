@@ -53,7 +53,7 @@ function messageRoute(operator: OperatorId, purpose: MessagePurpose, deps: Messa
         'Not for merchants. The operator has the address for one payment or query. The message is stored, and a worker decides what follows from it. The body is read whatever its media type.',
       security: [],
       requestParams: { path: z.object({ token }) },
-      requestBody: { required: true, content: { 'application/json': { schema: z.looseObject({}) } } },
+      requestBody: { required: false, content: { 'application/json': { schema: z.looseObject({}) } } },
       responses: {
         '200': responseWith(
           'Received. The response carries no payment information.',
