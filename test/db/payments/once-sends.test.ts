@@ -4,14 +4,17 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { beginCollectionSend, recordReceipt } from '../../../src/db/payments/payment-progress.ts';
 import { getCollection } from '../../../src/db/payments/collection.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import { ReceiptReused } from '../../../src/domain/payments/discrepancy.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
+import { isCancellable } from '../../../src/domain/payments/release.ts';
 import type { SendOutcome, SentPayment, StatusOutcome } from '../../../src/operators/port.ts';
 import { queryWhatIsDue, testActivities, workerDeps } from '../../support/payment-activities.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { makeCollection, makeMerchant, oneRow, record, tamper, TEST_CLOCKS } from '../rows.ts';
+import { contextOf, makeCollection, makeMerchant, oneRow, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { balanceOf, makePayout, makeShop } from './payout-rows.ts';
 
 const UNKNOWN = { kind: 'unknown', reason: 'timed out', cause: 'no_answer' } as const;
 const UNPROCESSED = { kind: 'unknown', reason: 'http 429', cause: 'busy', isUnprocessed: true } as const;
@@ -247,5 +250,64 @@ describe('a collection that is sent once', () => {
     assert.equal(forced.state, 'reconciling');
     const { state } = await oneRow<{ state: string }>(db, 'SELECT state FROM payments WHERE id = $1', [ref.id]);
     assert.equal(state, 'reconciling');
+  });
+});
+
+describe('a payout that is sent once', () => {
+  const db = useDatabase();
+  const shop = useFixture(() => makeShop(db, 1_000_000n));
+  let sends: number;
+  let answer: SendOutcome;
+  let ref: PaymentRef<'payout'>;
+
+  const send = () =>
+    testActivities(
+      workerDeps(db, {
+        operators: {
+          daraja: {
+            sendPayout() {
+              sends += 1;
+              return Promise.resolve(answer);
+            },
+          },
+        },
+        clocks: { ...TEST_CLOCKS, operatorTimeoutMs: OPERATOR_TIMEOUT_MS },
+      }),
+      'daraja',
+    ).sendWithOperator(ref);
+  const load = () => getPayout(db, ref.merchantId, ref.id);
+
+  beforeEach(async () => {
+    sends = 0;
+    const { id, merchantId } = await makePayout(db, shop, 'released');
+    ref = { kind: 'payout', id, merchantId };
+    await tamper(db, `UPDATE payments SET operator = 'daraja', sends_once = true WHERE id = $1`, [id]);
+    const attestation = contextOf(db).releases.attestRelease(await load());
+    await tamper(db, 'UPDATE payments SET release_attestation = $2 WHERE id = $1', [id, attestation]);
+  });
+
+  it('is recorded as accepted with the id that the operator issued', async () => {
+    answer = { kind: 'accepted', issuedId: `AG_${ref.id}` };
+    assert.equal((await send()).kind, 'recorded');
+    const { state, acceptedAt, operatorIssuedId } = await load();
+    assert.deepEqual([state, acceptedAt !== null, operatorIssuedId], ['released', true, `AG_${ref.id}`]);
+  });
+
+  it('is reconciling after an unknown answer, keeps its money held, and is never sent again', async () => {
+    const before = await balanceOf(db, shop.merchantId);
+    answer = UNKNOWN;
+    await send();
+    assert.deepEqual(await send(), { kind: 'no_outcome' });
+    assert.deepEqual([(await load()).state, sends], ['reconciling', 1]);
+    assert.deepEqual(await balanceOf(db, shop.merchantId), before);
+  });
+
+  it('may be cancelled and is sent again while each send was taken back', async () => {
+    answer = UNPROCESSED;
+    await assert.rejects(send());
+    assert.equal(isCancellable(await load()), true);
+    answer = { kind: 'accepted', issuedId: `AG_${ref.id}` };
+    await send();
+    assert.deepEqual([isCancellable(await load()), sends], [false, 2]);
   });
 });
