@@ -738,17 +738,28 @@ CREATE TABLE operator_callbacks (
   content_type text NOT NULL,
   source_address inet NOT NULL,
   received_at timestamp with time zone NOT NULL,
+  purpose text,
+  query_id uuid,
+  attestation text,
+  read_at timestamp with time zone,
   CONSTRAINT operator_callbacks_pkey PRIMARY KEY (id),
   CONSTRAINT operator_callbacks_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
   CONSTRAINT operator_callbacks_about CHECK ((payment_id IS NULL) = (operator_reference IS NOT NULL)),
   CONSTRAINT operator_callbacks_body_check CHECK (octet_length(body) <= 65536),
-  CONSTRAINT operator_callbacks_content_type_check CHECK (length(content_type) <= 200)
+  CONSTRAINT operator_callbacks_content_type_check CHECK (length(content_type) <= 200),
+  CONSTRAINT operator_callbacks_message CHECK ((purpose IS NULL) = (attestation IS NULL) AND COALESCE(purpose = 'query'::text, false) = (query_id IS NOT NULL) AND (read_at IS NULL OR purpose IS NOT NULL AND payment_id IS NOT NULL)),
+  CONSTRAINT operator_callbacks_purpose CHECK (purpose = ANY (ARRAY['result'::text, 'timeout'::text, 'query'::text]))
 );
 CREATE INDEX operator_callbacks_age ON operator_callbacks USING btree (received_at);
 CREATE INDEX operator_callbacks_of_payment ON operator_callbacks USING btree (payment_id, id);
 CREATE INDEX operator_callbacks_unmatched ON operator_callbacks USING btree (operator_reference) WHERE operator_reference IS NOT NULL;
-COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came. They are hints and evidence, never results.';
+CREATE TRIGGER operator_callbacks_check_change BEFORE UPDATE ON operator_callbacks FOR EACH ROW EXECUTE FUNCTION check_operator_callback_change();
+COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came: hints and evidence, never results. One with a purpose is a message: it came to an address that the operator got for one payment or query.';
 COMMENT ON COLUMN operator_callbacks.operator_reference IS 'Of a callback to an address of ours whose payment was not on record: after a loss it may be the only trace of the payment.';
+COMMENT ON COLUMN operator_callbacks.query_id IS 'Of the query to whose own address it came.';
+COMMENT ON COLUMN operator_callbacks.attestation IS 'Made by the process that received the message and proved its address. Without it nothing follows from the message.';
+COMMENT ON COLUMN operator_callbacks.read_at IS 'When a worker recorded what follows from the message.';
+COMMENT ON TRIGGER operator_callbacks_check_change ON operator_callbacks IS 'Refuses every change but that a worker has read a message.';
 
 CREATE TABLE operator_exchanges (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -767,7 +778,7 @@ CREATE TABLE operator_exchanges (
 CASE kind
     WHEN 'send'::text THEN outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'unknown'::text])
     WHEN 'name_query'::text THEN outcome = ANY (ARRAY['named'::text, 'unnamed'::text, 'unknown'::text])
-    ELSE outcome = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'returned'::text, 'paid_unreadable'::text, 'unreadable'::text, 'not_found'::text, 'unknown'::text])
+    ELSE outcome = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'returned'::text, 'paid_unreadable'::text, 'unreadable'::text, 'not_found'::text, 'asked'::text, 'unknown'::text])
 END)
 );
 CREATE INDEX operator_exchanges_age ON operator_exchanges USING btree (started_at);
@@ -779,6 +790,29 @@ COMMENT ON COLUMN operator_exchanges.payment_id IS 'A foreign key would lock the
 COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses or failed it.';
 COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS 'Refuses every update, and an exchange of no payment of its merchant.';
 COMMENT ON TRIGGER operator_exchanges_stay ON operator_exchanges IS 'Refuses to truncate.';
+
+CREATE TABLE operator_queries (
+  id uuid NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  payment_id text COLLATE "C" NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  seen_callback_id bigint NOT NULL,
+  answered_at timestamp with time zone,
+  attestation text NOT NULL,
+  CONSTRAINT operator_queries_pkey PRIMARY KEY (id),
+  CONSTRAINT operator_queries_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT operator_queries_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id)
+);
+CREATE INDEX operator_queries_age ON operator_queries USING btree (asked_at);
+CREATE INDEX operator_queries_of_payment ON operator_queries USING btree (payment_id, asked_at);
+CREATE TRIGGER operator_queries_check BEFORE INSERT OR UPDATE ON operator_queries FOR EACH ROW EXECUTE FUNCTION check_operator_query();
+CREATE TRIGGER operator_queries_stay BEFORE TRUNCATE ON operator_queries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE operator_queries IS 'Status queries that the operator answers by a message to the address of the query. Each is recorded before it is sent.';
+COMMENT ON COLUMN operator_queries.seen_callback_id IS 'The last message about the payment that had come when the query began, 0 for none: the answer confirms no later one.';
+COMMENT ON COLUMN operator_queries.answered_at IS 'When the first message came to its address. No other one counts.';
+COMMENT ON COLUMN operator_queries.attestation IS 'Made by the process that asked. Without it an answer to the query counts for nothing.';
+COMMENT ON TRIGGER operator_queries_check ON operator_queries IS 'Refuses a query of no payment of its merchant, one that is answered before it is sent, and every change but its first answer.';
+COMMENT ON TRIGGER operator_queries_stay ON operator_queries IS 'Refuses to truncate.';
 
 CREATE TABLE operator_tokens (
   operator text COLLATE "C" NOT NULL,
@@ -918,6 +952,8 @@ CREATE TABLE payments (
   operator text NOT NULL,
   operator_reference uuid NOT NULL,
   operator_receipt text,
+  receipt_follows boolean DEFAULT false NOT NULL,
+  operator_issued_id text,
   description text,
   metadata json,
   payee_name text,
@@ -941,6 +977,9 @@ CREATE TABLE payments (
   send_deadline_at timestamp with time zone,
   send_begun_at timestamp with time zone,
   send_repeated_at timestamp with time zone,
+  sends_once boolean DEFAULT false NOT NULL,
+  sends_taken_back integer DEFAULT 0 NOT NULL,
+  take_back_attestation text,
   prompt_expires_at timestamp with time zone,
   accepted_at timestamp with time zone,
   not_found_count integer DEFAULT 0 NOT NULL,
@@ -978,11 +1017,16 @@ END) = (version = 0) AND (version = 0) = (previous_state IS NULL)),
   CONSTRAINT payments_kind_check CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text])),
   CONSTRAINT payments_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
   CONSTRAINT payments_never_sent CHECK (send_begun_at IS NULL OR COALESCE(failure_code, ''::text) <> 'service_unavailable'::text AND COALESCE(failed_by, ''::text) <> 'never_sent'::text),
+  CONSTRAINT payments_operator_issued_id_check CHECK (length(operator_issued_id) >= 1 AND length(operator_issued_id) <= 200),
   CONSTRAINT payments_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
   CONSTRAINT payments_payee_name_check CHECK (length(payee_name) >= 1 AND length(payee_name) <= 100),
   CONSTRAINT payments_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
   CONSTRAINT payments_prompt_expiry CHECK (state <> 'prompted'::text OR prompt_expires_at IS NOT NULL),
-  CONSTRAINT payments_receipt CHECK ((kind <> 'reversal'::text AND (state = ANY (ARRAY['succeeded'::text, 'reversed'::text]))) = (operator_receipt IS NOT NULL)),
+  CONSTRAINT payments_receipt CHECK (
+CASE
+    WHEN kind <> 'reversal'::text AND (state = ANY (ARRAY['succeeded'::text, 'reversed'::text])) THEN operator_receipt IS NOT NULL OR receipt_follows
+    ELSE operator_receipt IS NULL
+END),
   CONSTRAINT payments_reference_check CHECK (length(reference) >= 1 AND length(reference) <= 100),
   CONSTRAINT payments_rejection CHECK ((state = 'rejected'::text) = (rejection_reason IS NOT NULL)),
   CONSTRAINT payments_rejection_reason_check CHECK (length(rejection_reason) >= 1 AND length(rejection_reason) <= 200),
@@ -1003,25 +1047,29 @@ CREATE INDEX payments_list_by_phone ON payments USING btree (merchant_id, kind, 
 CREATE INDEX payments_list_by_reference ON payments USING btree (merchant_id, kind, lower(reference) text_pattern_ops, id DESC);
 CREATE INDEX payments_list_by_state ON payments USING btree (merchant_id, kind, state, id DESC);
 CREATE UNIQUE INDEX payments_one_payout_pending_per_key ON payments USING btree (merchant_id, idempotency_key) WHERE kind = 'payout'::text AND (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]));
+CREATE UNIQUE INDEX payments_one_per_issued_id ON payments USING btree (operator, operator_issued_id) WHERE operator_issued_id IS NOT NULL;
 CREATE UNIQUE INDEX payments_one_per_receipt ON payments USING btree (operator, kind, operator_receipt) WHERE operator_receipt IS NOT NULL;
+CREATE UNIQUE INDEX payments_one_per_short_reference ON payments USING btree (operator, "left"(operator_reference::text, 13)) WHERE sends_once AND kind = 'collection'::text;
 CREATE UNIQUE INDEX payments_one_refund_at_a_time ON payments USING btree (collection_id) WHERE collection_id IS NOT NULL AND (state <> ALL (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text]));
 CREATE INDEX payments_payouts_sent_by_phone ON payments USING btree (merchant_id, phone, id DESC) WHERE kind = 'payout'::text AND (state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]));
 CREATE INDEX payments_payouts_sent_by_reference ON payments USING btree (merchant_id, reference, id DESC) WHERE kind = 'payout'::text AND (state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]));
 CREATE INDEX payments_refunds_of_collection ON payments USING btree (collection_id, id DESC) WHERE collection_id IS NOT NULL;
 CREATE INDEX payments_refunds_pending ON payments USING btree (merchant_id) WHERE kind = 'reversal'::text AND (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]));
 CREATE INDEX payments_unfinished ON payments USING btree (kind, state, updated_at) WHERE state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text]);
-CREATE TRIGGER payments_check_change BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at, status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason, release_attestation, send_deadline_at, send_begun_at, send_repeated_at, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments FOR EACH ROW EXECUTE FUNCTION check_payment_change();
+CREATE TRIGGER payments_check_change BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at, status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason, release_attestation, send_deadline_at, send_begun_at, send_repeated_at, sends_taken_back, take_back_attestation, operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments FOR EACH ROW EXECUTE FUNCTION check_payment_change();
 CREATE TRIGGER payments_check_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_new_payments();
 CREATE TRIGGER payments_check_new BEFORE INSERT ON payments FOR EACH ROW WHEN (new.kind <> 'collection'::text OR new.state <> 'initiated'::text) EXECUTE FUNCTION check_new_payment();
 CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF state ON payments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.version > 0 OR new.kind = 'payout'::text) EXECUTE FUNCTION check_payment_recorded();
 CREATE TRIGGER payments_kept BEFORE DELETE OR TRUNCATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payments_note_changed AFTER UPDATE OF state ON payments FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_state_change();
 CREATE TRIGGER payments_note_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_state_change();
-CREATE TRIGGER payments_requested_kept BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata, payee_name, created_by, api_key_id, request_id, created_at, expires_at ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
+CREATE TRIGGER payments_requested_kept BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata, payee_name, created_by, api_key_id, request_id, created_at, expires_at, sends_once, receipt_follows ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
 COMMENT ON TABLE payments IS 'A collection, a payout, or the refund of a whole collection. Each statement that writes a row reads all its checks first, so they are short; what needs lists of values is a trigger.';
 COMMENT ON COLUMN payments.kind IS '`reversal`: the refund of a collection.';
 COMMENT ON COLUMN payments.collection_id IS 'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of the collection, so that whoever asks about the refund reads no second row.';
 COMMENT ON COLUMN payments.idempotency_key IS 'Null for a refund: the collection itself allows one at a time.';
+COMMENT ON COLUMN payments.receipt_follows IS 'Whether the statuses of the operator name no receipt, so that it is recorded, once, after the payment. It never changes.';
+COMMENT ON COLUMN payments.operator_issued_id IS 'The id that the operator issued when it accepted the payment. Some operators find a payment by it alone.';
 COMMENT ON COLUMN payments.payee_name IS 'The name of the payee of a payout as its maker typed it.';
 COMMENT ON COLUMN payments.failed_by IS 'What made a payout or refund fail.';
 COMMENT ON COLUMN payments.status_kind IS 'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
@@ -1035,12 +1083,15 @@ COMMENT ON COLUMN payments.expires_at IS 'A payout or refund that is not release
 COMMENT ON COLUMN payments.send_deadline_at IS 'Nothing is sent to the operator after this time. A collection has it from its creation, a payout or refund from its release.';
 COMMENT ON COLUMN payments.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
 COMMENT ON COLUMN payments.send_repeated_at IS 'When the second try to send it began.';
+COMMENT ON COLUMN payments.sends_once IS 'Whether a repeated send might pay twice, as the catalogue says of the product (`Capabilities`). It never changes.';
+COMMENT ON COLUMN payments.sends_taken_back IS 'How many sends began with which the operator did nothing, by its own answer: none of them is the send that began.';
+COMMENT ON COLUMN payments.take_back_attestation IS 'Of the last send that was taken back, with its number. Nothing is sent again without it.';
 COMMENT ON COLUMN payments.prompt_expires_at IS 'When the prompt on the phone of the payer ends.';
 COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it has the payout or refund.';
 COMMENT ON COLUMN payments.not_found_count IS 'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
 COMMENT ON COLUMN payments.not_found_since IS 'Of the first status that was counted.';
 COMMENT ON COLUMN payments.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
-COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a refund with another status than the one that made it fail, a release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
+COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, but for a receipt that follows, a change of state that does not count up the version, and a send that begins or is repeated when it may not, of what is sent once always. It refuses to take a send back without an attestation or after the operator had it, another issued id, and an end of what is sent once because the operator does not know it. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a refund with another status than the one that made it fail, a release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
 COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would lock the row of the API key for each collection.';
 COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
 COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a pending payment that changed and has no work, or that the operator has and that nobody would ask about.';
@@ -1959,6 +2010,21 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.check_operator_callback_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF (NEW.id, NEW.operator, NEW.payment_id, NEW.operator_reference, NEW.body, NEW.content_type, NEW.source_address, NEW.received_at,
+      NEW.purpose, NEW.query_id, NEW.attestation)
+     IS DISTINCT FROM
+     (OLD.id, OLD.operator, OLD.payment_id, OLD.operator_reference, OLD.body, OLD.content_type, OLD.source_address, OLD.received_at,
+      OLD.purpose, OLD.query_id, OLD.attestation) OR OLD.read_at IS NOT NULL THEN
+    RAISE EXCEPTION 'a callback of an operator changes only when it is read, once' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_operator_exchange()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1970,6 +2036,25 @@ BEGIN
   IF NOT EXISTS (SELECT FROM payments WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
     RAISE EXCEPTION 'an exchange about % is of no payment of its merchant', NEW.payment_id
       USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_operator_query()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' AND (NEW.answered_at IS NOT NULL
+       OR NOT EXISTS (SELECT FROM payments WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id)) THEN
+    RAISE EXCEPTION 'a query about % is of no payment of its merchant, or was answered before it was sent', NEW.payment_id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF TG_OP = 'UPDATE' AND (OLD.answered_at IS NOT NULL
+       OR (NEW.id, NEW.merchant_id, NEW.payment_id, NEW.asked_at, NEW.seen_callback_id, NEW.attestation)
+         IS DISTINCT FROM (OLD.id, OLD.merchant_id, OLD.payment_id, OLD.asked_at, OLD.seen_callback_id, OLD.attestation)) THEN
+    RAISE EXCEPTION 'a query about % changes only when it is answered, once', OLD.payment_id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $function$;
@@ -2026,7 +2111,8 @@ DECLARE
   is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
 BEGIN
   IF NEW.state = OLD.state THEN
-    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by, NEW.operator_receipt, NEW.decided_by,
+    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
+        CASE WHEN OLD.operator_receipt IS NOT NULL OR NOT NEW.receipt_follows THEN NEW.operator_receipt END, NEW.decided_by,
         NEW.rejection_reason, NEW.send_deadline_at)
        IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.failed_by, OLD.operator_receipt, OLD.decided_by,
         OLD.rejection_reason, OLD.send_deadline_at) THEN
@@ -2039,14 +2125,33 @@ BEGIN
   END IF;
   IF NEW.send_begun_at IS DISTINCT FROM OLD.send_begun_at AND NOT (
        OLD.send_begun_at IS NULL AND NEW.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
-       AND NEW.send_begun_at < NEW.send_deadline_at) THEN
+       AND NEW.send_begun_at < NEW.send_deadline_at
+       OR NEW.send_begun_at IS NULL AND NEW.sends_taken_back > OLD.sends_taken_back) THEN
     RAISE EXCEPTION 'a send of % can begin once, while it may be sent and before its deadline', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.send_repeated_at IS DISTINCT FROM OLD.send_repeated_at AND NOT (
-       OLD.send_repeated_at IS NULL AND OLD.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
+       OLD.send_repeated_at IS NULL AND OLD.send_begun_at IS NOT NULL AND NOT NEW.sends_once AND NEW.state IN ('initiated', 'released')
        AND NEW.send_repeated_at < NEW.send_deadline_at) THEN
     RAISE EXCEPTION 'a send of % is repeated after it began, while it may be sent and before its deadline', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF (NEW.sends_taken_back, NEW.take_back_attestation) IS DISTINCT FROM (OLD.sends_taken_back, OLD.take_back_attestation)
+     AND NOT coalesce(NEW.sends_once AND OLD.send_begun_at IS NOT NULL AND NEW.send_begun_at IS NULL
+       AND NEW.sends_taken_back = OLD.sends_taken_back + 1
+       AND NEW.take_back_attestation IS NOT NULL AND NEW.take_back_attestation IS DISTINCT FROM OLD.take_back_attestation
+       AND NEW.state = OLD.state AND NEW.state IN ('initiated', 'released')
+       AND num_nonnulls(OLD.accepted_at, NEW.accepted_at, OLD.operator_issued_id, NEW.operator_issued_id) = 0, false) THEN
+    RAISE EXCEPTION 'the send of % is taken back only as it began, with an attestation, while nothing more is known of it', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.operator_issued_id IS DISTINCT FROM OLD.operator_issued_id
+     AND (OLD.operator_issued_id IS NOT NULL OR OLD.send_begun_at IS NULL) THEN
+    RAISE EXCEPTION 'the operator issues one id for %, after it was sent', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.sends_once AND NEW.send_begun_at IS NOT NULL AND NEW.state <> OLD.state AND (NEW.failed_by = 'never_accepted'
+       OR NEW.kind = 'collection' AND NEW.state = 'expired' AND NEW.failure_code = 'operator_unavailable') THEN
+    RAISE EXCEPTION 'no silence of the operator says that it never accepted %, which is sent once', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
 

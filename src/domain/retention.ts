@@ -2,13 +2,15 @@
 import type { ClockName, Clocks } from './clocks.ts';
 
 /**
- * Counted from the first use of a key, the arrival of a callback, or the beginning of an exchange; for the others, from
- * their end. The first sweep after their end also removes challenges of passkeys and replaced secrets of endpoints.
+ * Counted from the first use of a key, the arrival of a callback, or the beginning of an exchange or query; for the
+ * others, from their end. The first sweep after their end also removes challenges of passkeys and replaced secrets of
+ * endpoints.
  */
 export const RETENTION = {
   idempotency_keys: 'idempotencyKeysKeptForMs',
   operator_callbacks: 'callbacksKeptForMs',
   operator_exchanges: 'exchangesKeptForMs',
+  operator_queries: 'callbacksKeptForMs',
   payee_names: 'payeeNamesKeptForMs',
   api_requests: 'requestsKeptForMs',
   sessions: 'sessionsKeptForMs',

@@ -48,6 +48,7 @@ describe('a server with a new operator and existing merchants', () => {
     );
     const currencies = {
       'airtel-money': ['KES', 'RWF', 'TZS', 'UGX', 'ZMW'],
+      daraja: ['KES'],
       'mtn-momo': ['GHS', 'RWF', 'UGX', 'XAF', 'XOF', 'ZMW'],
     };
     const accounts = Object.entries(currencies).flatMap(([operator, all]) =>
