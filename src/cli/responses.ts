@@ -6,7 +6,7 @@ import { CliFailure } from './failure.ts';
 export const sessionSchema = z.looseObject({
   person: z.looseObject({ id: z.string(), name: z.string(), email: z.string() }),
   merchant: z.looseObject({ id: z.string(), name: z.string(), currency: z.string() }),
-  /** All that the person can act for. */
+  /** All merchants for which the person can act. */
   merchants: z.array(z.looseObject({ id: z.string(), name: z.string() })),
   environment: z.string(),
   roles: z.array(z.string()),

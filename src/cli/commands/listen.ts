@@ -46,7 +46,7 @@ examples
 `;
 
 const POLL_EVERY_MS = 1000;
-/** How many events may be in forwarding at once, including those that wait for another attempt. Beyond it, polling pauses. */
+/** The most events in forwarding at once, including those that wait for another attempt. Beyond it, polling pauses. */
 const MAX_IN_FLIGHT = 16;
 
 export const listen: Command = {
@@ -85,7 +85,7 @@ export const listen: Command = {
 };
 
 type EventSink = {
-  /** Starts to process the event as soon as there is capacity; resolves then. */
+  /** Begins to process the event as soon as there is capacity; resolves then. */
   accept(event: EventObject): Promise<void>;
   end(): Promise<void>;
 };
