@@ -1,4 +1,4 @@
-// The dialogs of decisions on payouts: what each is about, as they are now, and then what became of each.
+// The dialogs of decisions on payouts: their current states, and then the outcome of each.
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { ActModal } from '../ui/modals.tsx';
@@ -8,14 +8,14 @@ import { Outcomes, ToDecide, useCurrentPayouts, type PayoutObject } from './deci
 import { ReasonField } from './reject-modal.tsx';
 
 type DecisionModalProps = {
-  /** Such as “Release”; with “it” or the number of payouts it is what the button says. */
+  /** Such as “Release”. The button adds “it” or the number of payouts. */
   readonly verb: string;
   /** Such as “released”. */
   readonly done: string;
   readonly payouts: readonly PayoutObject[];
   readonly decide: (ids: readonly string[]) => Promise<readonly Outcome[]>;
   readonly onClose: () => void;
-  /** False: something above the button is missing. */
+  /** False: a required field above the button is missing. */
   readonly isReady?: boolean;
   readonly isDestructive?: boolean;
   /** Fields between the payouts and the button. */

@@ -1,4 +1,4 @@
-// What becomes of each row of a file while its payouts are made, and at the end.
+// The outcome of each row of a file while its payouts are created, and at the end.
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { Phone } from '../payments/cells.tsx';
 import { useSession } from '../session/session.ts';
