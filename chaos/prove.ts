@@ -1,4 +1,4 @@
-// `npm run chaos -- --prove`: the checker finds nothing in a good run, every way to falsify it, and every broken service.
+// `npm run chaos -- --prove`: the checker finds nothing in a good run, but each falsification and broken service.
 import { BREAKAGES } from './breakages.ts';
 import { BROKEN_SERVICES, type BrokenService } from './broken-services.ts';
 import { violationLines } from './report.ts';

@@ -12,10 +12,10 @@ export type Outcome = {
   readonly options: Options;
   readonly judgement: Judgement;
   readonly faults: readonly Fault[];
-  /** What each pull of the plug took from Temporal's databases. */
+  /** The losses of Temporal's databases by each pull of the plug. */
   readonly losses: readonly Loss[];
   readonly loadMs: number;
-  /** From the last request until the checker had nothing to object; null: never. */
+  /** From the last request until the checker found no violation; null: never. */
   readonly endMs: number | null;
 };
 
@@ -97,7 +97,7 @@ function statesTable({ judgement }: Outcome): string {
   ]);
 }
 
-/** How much was never sent, by whose outage. Only a fault may explain it, so where none does nothing may be missing. */
+/** How much was never sent, by cause. Only a fault may explain it, so without a fault nothing may be missing. */
 function sendsTable(evidence: Case): string {
   const { faults } = evidence.interference;
   const sends = sendsOf(evidence);

@@ -20,7 +20,7 @@ function interruption(): Promise<never> {
       });
     }
   });
-  // The campaign waits for it once everything runs; until then nothing does.
+  // The campaign waits for it once everything runs; until then nothing handles it.
   interrupted.catch(() => undefined);
   return interrupted;
 }

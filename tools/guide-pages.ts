@@ -1,4 +1,4 @@
-// The guides that follow from the code, as Markdown: payment states, the sandbox's phone numbers, errors with their remedies.
+// The guides that follow from the code, as Markdown: payment states, the sandbox's phone numbers, errors with remedies.
 import { HTTP_STATUS } from '../src/api/errors.ts';
 import { ERRORS, type ErrorType } from '../src/domain/error-codes.ts';
 import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
