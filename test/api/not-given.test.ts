@@ -50,7 +50,7 @@ describe('null for an optional field', () => {
     assert.deepEqual((json['data'] as { errors: unknown[] }[])[0]?.errors, []);
   });
 
-  it('is not given where a key is created, and counts as no change', async () => {
+  it('means absent when a key is created, and no change', async () => {
     const nulls = { expires_at: null, allowed_addresses: null };
     const json = { name: 'Shop', scopes: ['balance:read'], ...nulls };
     const created = await owner.call('POST', '/v1/console/keys', { json });

@@ -111,7 +111,7 @@ describe('a request', () => {
     assert.match(await getAsWritten(`http://x${PATH}/${id}`), /^HTTP\/1\.1 200 /);
   });
 
-  it('is refused in our own sentences, whatever a validator would say', async () => {
+  it('is refused in the service’s own sentences, not a validator’s', async () => {
     const asPerson = (path: string, json: unknown) => call(testEnv.baseUrl, 'POST', path, { json });
     const long = 'x'.repeat(2000);
     const responses = [

@@ -61,7 +61,7 @@ describe('a route that takes no body', () => {
     }
   });
 
-  it('refuses what it could not read', async () => {
+  it('refuses an unreadable body', async () => {
     const samples = operations.filter(({ path }) => /\/(release|reversal|cancel|session|balance)$/.test(path));
     assert.ok(samples.length >= 6);
     for (const operation of samples) {

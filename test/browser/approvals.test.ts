@@ -84,7 +84,7 @@ describe('payouts in the console', function () {
     await page.context().close();
   });
 
-  it('ask who it is once more when the last proof is older than five minutes', async () => {
+  it('verify the person again if the last proof is older than five minutes', async () => {
     const ofMaker = await openConsole(testEnv, chromium.browser, maker);
     await makePayout(ofMaker, 'salary-3');
     await closePage(ofMaker);
@@ -151,7 +151,7 @@ describe('payouts in the console', function () {
     await closePage(page);
   });
 
-  it('are cancelled by their maker after a question, which shows what is cancelled, and so are refunds', async () => {
+  it('are cancelled by their maker after a confirmation that shows them, and so are refunds', async () => {
     const page = await openConsole(testEnv, chromium.browser, maker);
     await makePayout(page, 'cancelled-1');
     const stateOf = async (kind: 'payout' | 'reversal') => {

@@ -222,7 +222,7 @@ describe('a checkout in a browser', function () {
     await closePage(list);
   });
 
-  it('says what is the matter where nothing can be paid', async () => {
+  it('explains why nothing can be paid', async () => {
     const page = await open(`/pay/${'0'.repeat(32)}`, true);
     await page.getByRole('heading', { name: 'There is no such payment page' }).waitFor();
     await inspect(page, 'unknown');

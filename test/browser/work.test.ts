@@ -40,7 +40,7 @@ describe('a day’s work in the console', function () {
     openConsole({ db: testEnv.db, baseUrl: urlOf() }, chromium.browser, person, { path });
 
   // First: every other case needs the server that is started here after the one that dies.
-  it('shows what became of a release whose server died after recording it, and releases once', async () => {
+  it('shows the outcome of a release whose server died after recording it, and releases once', async () => {
     const doomed = await startServerChild(testEnv, {
       crashPoint: { moment: 'after', commitOf: 'approval_insert' },
     });

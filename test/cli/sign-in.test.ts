@@ -158,7 +158,7 @@ describe('malipo', () => {
     assert.ok(!existsSync(cli.configFile));
   });
 
-  it('exits with 2 when it cannot ask because there is no terminal, and says what to set', async () => {
+  it('exits with 2 without a terminal to ask at, and names the variables to set', async () => {
     const asked = await newSession().run(['login', '--base-url', testEnv.baseUrl]);
     assert.equal(asked.code, 2);
     assert.match(asked.err, /no terminal to ask for: e-mail address/);
@@ -244,7 +244,7 @@ describe('malipo', () => {
     await attestAll(testEnv.db);
   });
 
-  it('says what to do about a configuration file that it cannot understand', async () => {
+  it('names the remedy for an unreadable configuration file', async () => {
     const cli = newSession(settingsOf(testEnv, developer));
     assert.equal((await cli.run(['whoami'])).code, 0);
     writeFileSync(cli.configFile, '{"places": 7}');

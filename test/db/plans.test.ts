@@ -160,7 +160,7 @@ describe('with more than a hundred thousand rows', function () {
     }
   });
 
-  it('what is owed to disabled endpoints is found by an index', async () => {
+  it('deliveries to disabled endpoints are found by an index', async () => {
     const plan = await plansOf((explaining) => withholdDeliveries(explaining, 500, new Date()));
     assert.match(plan, /using deliveries_retrying/, plan);
     assert.doesNotMatch(plan, /Seq Scan on (deliveries|endpoints)/, plan);

@@ -140,7 +140,7 @@ describe('the stream of state changes', () => {
     assert.equal(await countInTotals(), 2);
   });
 
-  it('is removed after its time as far as it is folded, oldest first', async () => {
+  it('is removed after its retention once it is folded, oldest first', async () => {
     for (const state of ['failed', 'succeeded'] as const) await makeCollection(db, merchant.id, state);
     await tamper(db, `UPDATE state_changes SET changed_at = now() - interval '2 days'`);
     const over = new Date(Date.now() - DAY_MS);

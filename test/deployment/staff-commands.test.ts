@@ -200,7 +200,7 @@ describe('npm run staff', () => {
     assert.equal((await create('amina@one.example', 'Amina@one.example')).code, 2);
   });
 
-  it('shows the changes that wait for a second person, and approves them in place of one who is gone', async () => {
+  it('shows the changes that wait for a second person, and approves them instead of a former one', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
     const admin = await addPerson(testEnv, merchantId, ['admin']);

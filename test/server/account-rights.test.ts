@@ -132,7 +132,7 @@ describe('an account of the database', () => {
   });
 
   for (const [what, { give, take, named }] of Object.entries(TOO_MUCH)) {
-    it(`that has ${what} besides serves no live server`, async () => {
+    it(`with ${what} besides is refused by a live server`, async () => {
       await query(give);
       try {
         const expected = inThisRun(named).replace(' ON ', ' on ');

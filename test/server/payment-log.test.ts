@@ -162,7 +162,7 @@ describe('the log of a stretch without faults', () => {
     }
   });
 
-  it('finds what a person decided by the request in which they did', () => {
+  it('finds a person’s decision by its request', () => {
     const story = storyOf(requestIdOf(released));
     const [request] = story.filter(({ msg }) => msg === 'request');
     assert.deepEqual([request!.paymentId, request!['route']], [payout.id, '/v1/console/payouts/{id}/release']);

@@ -61,10 +61,10 @@ export type DecidedProposal<Kind extends ProposalKind> = {
 /**
  * The decided proposal. Of two concurrent decisions one applies. Everything is checked again with the merchant's
  * current people and policy. An approved change applies from the next request on. An invitation has one token from its
- * sender and one from its approver, so that neither can accept in place of the person whom both agreed on. Throws
+ * sender and one from its approver: neither can accept in place of the person whom both agreed on. Throws
  * `invitation_not_found`, `member_change_not_found` or `policy_change_not_found`; `permission_denied` for the proposer
- * and anybody else who may not decide; and `state_conflict` if the proposal can no longer be decided, or its proposer
- * may no longer propose it.
+ * and others who may not decide; and `state_conflict` if the proposal can no longer be decided, or its proposer may no
+ * longer propose it.
  */
 export async function decideProposal<Input extends DecideProposal>(
   db: Database,

@@ -66,7 +66,7 @@ describe('a password that is guessed first', () => {
     }
   });
 
-  it('is looked up for nobody who does not know the password that it would replace', async () => {
+  it('is checked only for a person who knows the password to replace', async () => {
     const browser = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     const json = { current_password: 'not the password', new_password: 'password1234' };
     assertError(await browser.call('POST', '/v1/console/session/password', { json }), 'permission_denied');

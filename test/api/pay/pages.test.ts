@@ -131,7 +131,7 @@ describe('the pages of checkouts', function () {
     };
   }
 
-  it('show what merchants and payers wrote as text, whatever it is', async () => {
+  it('show every text of merchants and payers as plain text', async () => {
     const nasty = '"><script>alert(1)</script>';
     await tamper(testEnv.db, 'UPDATE merchants SET name = $1 WHERE id = $2', ['<b>&"\'Shop', testEnv.merchant.id]);
     const { path } = await make({ reference: nasty, description: nasty, return_url: 'https://shop.example/?a="<b>' });
@@ -172,7 +172,7 @@ describe('the pages of checkouts', function () {
     }
   });
 
-  it('are kept by nobody, found by no search engine, and run nothing but our own script', async () => {
+  it('are never cached or indexed, and run only our own script', async () => {
     const { path } = await make();
     const payer = openPayer(testEnv);
     const own = await payer.attempt(path, newPhone());
@@ -229,7 +229,7 @@ describe('the pages of checkouts', function () {
     assert.equal((await payer.post(path, form, { origin: 'null', 'sec-fetch-site': 'same-origin' })).status, 303);
   });
 
-  it('answer to GET, HEAD and, where there is a form, POST', async () => {
+  it('support GET, HEAD and, for a form, POST', async () => {
     const { path } = await make();
     for (const [method, status, allow] of [
       ['HEAD', 200, null],
@@ -242,7 +242,7 @@ describe('the pages of checkouts', function () {
     assert.deepEqual([attempt.status, attempt.headers.get('allow')], [405, 'GET, HEAD']);
   });
 
-  it('tell what is wrong with a number beside it, and keep what was typed', async () => {
+  it('explain a wrong number beside it, and keep the typed text', async () => {
     const { path } = await make({ amount: 4_000_000 });
     const payer = openPayer(testEnv);
     const { fields } = await payer.open(path);

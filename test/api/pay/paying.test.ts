@@ -58,7 +58,7 @@ describe('a payer at a checkout', function () {
     assert.equal((await openPayer(testEnv).open(path)).heading, 'This is paid');
   });
 
-  it('pastes a number with marks that nobody sees, dashes and a zero in brackets', async () => {
+  it('pastes a number with invisible marks, dashes and a zero in brackets', async () => {
     const spellings = [
       (phone: string) => `\u202a+${phone}\u202c`,
       (phone: string) => `+256 (0)${phone.slice(3, 6)} ${phone.slice(6)}`,
@@ -151,7 +151,7 @@ describe('a payer at a checkout', function () {
     assert.deepEqual(done.fields, {});
   });
 
-  it('is not asked again while an attempt is live, whoever presses, and nobody else sees whose it is', async () => {
+  it('gets no second request while an attempt is live, and nobody else sees whose it is', async () => {
     const { path } = await make();
     const [payer, stranger] = [openPayer(testEnv), openPayer(testEnv)];
     const theirs = await stranger.open(path);
@@ -191,7 +191,7 @@ describe('a payer at a checkout', function () {
     assert.equal((await other.open(path)).heading, 'This is paid');
   });
 
-  it('waits after an expired request, and is warned when the first one was paid all the same', async () => {
+  it('waits after an expired request, and is warned if the first one was paid after all', async () => {
     const { path, id } = await make();
     const payer = openPayer(testEnv);
     const first = await payer.attempt(path, typed(phoneFor('003')));
@@ -245,7 +245,7 @@ describe('a payer at a checkout', function () {
     assert.equal((await payer.open(path)).location, own);
   });
 
-  it('is told when nothing can be paid: expired, cancelled, unknown', async () => {
+  it('reads why nothing can be paid: expired, cancelled, unknown', async () => {
     const payer = openPayer(testEnv);
     const { path, id } = await make();
     const { fields } = await payer.open(path);
@@ -272,7 +272,7 @@ describe('a payer at a checkout in a currency of several countries', function ()
   this.timeout(300_000);
   const testEnv = useTestEnvironment({ ...API_ONLY });
 
-  it('says which country a number is of that is one of two, and nobody is asked before', async () => {
+  it('chooses the country of a number that is valid in two, before anybody is prompted', async () => {
     const { id: merchantId } = await testEnv.addMerchant('XOF');
     const { make } = await checkoutMaker(testEnv, merchantId);
     const count = () => countRows(testEnv.db, "payments WHERE kind = 'collection'");

@@ -113,7 +113,7 @@ describe('the export of personal data', function () {
     assert.deepEqual(await exportOf({ email: `${randomUUID()}@nobody.example` }), []);
   });
 
-  it('is in the audit log of every merchant concerned, with who did it and without the number', async () => {
+  it('is in the audit log of every merchant concerned, with its author and without the number', async () => {
     const other = await testEnv.addMerchant();
     const { phone } = collection;
     await untilState(testEnv, await pay(testEnv, '000', { merchant: other, fields: { phone } }), 'succeeded');
