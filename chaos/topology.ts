@@ -34,7 +34,6 @@ export type Topology = {
   readonly folder: string;
   readonly evidence: Evidence;
   readonly merchants: readonly Merchant[];
-  /** The processes that serve the API. */
   readonly servers: readonly Server[];
   /** All server processes, including those without the API. */
   readonly serverProcesses: readonly ServerProcess[];
@@ -53,7 +52,7 @@ export type Topology = {
   stopServers(): Promise<void>;
   /** Restarts the servers at the same addresses, from the build in this folder. */
   replaceServers(root: string): Promise<void>;
-  /** With `keepsData` the folder afterwards has PostgreSQL's data, wherever they were. */
+  /** With `keepsData` the folder afterwards has PostgreSQL's data, even from another folder. */
   stop(keepsData?: boolean): Promise<void>;
 };
 
@@ -63,10 +62,8 @@ export type TopologyOptions = {
   /** Each server consists of these processes, each with its roles. */
   readonly roles: readonly string[];
   readonly merchants: number;
-  /** In addition to the campaign's settings. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly report: (line: string) => void;
-  /** Whether to mount a disk that can be filled. */
   readonly hasDisk: boolean;
 };
 

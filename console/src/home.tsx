@@ -169,7 +169,7 @@ function Done({ day, kind, currency }: { readonly day: Day; readonly kind: strin
     <>
       <Amount amount={done.reduce((sum, { amount }) => sum + amount, 0)} currency={currency} />
       <Text size="sm" c="dimmed">
-        {succeeded} of {begun - undecided} succeeded{undecided > 0 && `, ${undecided} under way`}
+        {succeeded} of {begun - undecided} succeeded{undecided > 0 && `, ${undecided} in progress`}
       </Text>
     </>
   );

@@ -21,7 +21,7 @@ export function roleNames(roles: readonly Role[]): string {
 
 type RoleChoiceProps = {
   readonly chosen: readonly Role[];
-  /** The person's current roles: they may stay, whoever chooses. */
+  /** The person's current roles: they may stay, even if the caller cannot grant them. */
   readonly before: readonly Role[];
   readonly error: string | undefined;
   readonly onChange: (chosen: Role[]) => void;
