@@ -18,7 +18,6 @@ export type Breakage = {
   readonly apply: (copy: Copy) => Promise<string>;
 };
 
-/** Selects the first payment that meets the condition. */
 export function firstPayment(condition: string): string {
   return `SELECT id, operator_reference AS reference, idempotency_key AS key, phone, amount_minor::text AS amount
     FROM payments WHERE ${condition} ORDER BY id LIMIT 1`;

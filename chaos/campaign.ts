@@ -108,7 +108,6 @@ function scheduleOf({ faults, pulls, plug, seed, minutes, faultGap }: Options, t
   );
 }
 
-/** Logs everybody in and gives the merchants money. */
 export async function prepare(topology: Topology, client: Client, payments: number): Promise<void> {
   for (const merchant of topology.merchants) {
     for (const person of [merchant.maker, ...merchant.approvers]) await client.logIn(merchant, person);

@@ -72,7 +72,6 @@ function createLoad({ client, merchants }: LoadOptions) {
       });
     const releaseByAll = async () => {
       const released = await releaseBy(first, 'a');
-      // It needs another approval.
       if (released?.status === 200 && released.body.includes('"state":"queued"')) await releaseBy(second, 'b');
     };
     switch (decision) {

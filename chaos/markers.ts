@@ -7,7 +7,6 @@ import { TEMPORAL_DATABASE } from './engines.ts';
 
 /** Confirmed rows that were missing when PostgreSQL ran again. */
 export type Loss = {
-  /** When the last of them was confirmed. */
   readonly atMs: number;
   readonly markers: number;
   /** From the first lost row to the last: all other commits to Temporal's databases in this time are lost too. */

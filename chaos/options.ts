@@ -21,7 +21,6 @@ export type Options = {
   readonly plug: Plug;
   /** Rows of the sandbox operator's table that no payment uses. */
   readonly except: readonly string[];
-  /** Markdown with the tables of the run. */
   readonly report: string | undefined;
   /** The folder of the evidence stays even without violations. */
   readonly keep: boolean;

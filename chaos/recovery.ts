@@ -47,15 +47,15 @@ function stepsOf({ records, operator, received }: Case): Step[] {
     if (dueAtMs !== undefined && doneAtMs !== undefined) steps.push({ id, what, dueAtMs, doneAtMs });
   };
   for (const row of [...records.collections, ...records.payouts]) {
-    const own = events.get(row.id) ?? [];
+    const paymentEvents = events.get(row.id) ?? [];
     const sent = operator.get(row.operatorReference);
-    const released = own.find(({ type }) => type === 'payout.released');
+    const released = paymentEvents.find(({ type }) => type === 'payout.released');
     const mayBeSent = row.id.startsWith('col_') ? row.createdAt : released?.createdAt;
     add(row.id, 'sent', mayBeSent?.getTime(), sent?.receivedAtMs);
     const truth = truthOf(sent);
     if (truth === 'unknown' || truth === 'pending') continue;
-    add(row.id, 'outcome recorded', sent?.decidedAtMs ?? undefined, lastOutcome(own));
-    const reversed = own.find(({ type }) => type.endsWith('.reversed'));
+    add(row.id, 'outcome recorded', sent?.decidedAtMs ?? undefined, lastOutcome(paymentEvents));
+    const reversed = paymentEvents.find(({ type }) => type.endsWith('.reversed'));
     add(row.id, 'return recorded', sent?.givenBackAtMs ?? undefined, reversed?.createdAt.getTime());
   }
   const firstReceived = new Map<string, number>();

@@ -58,14 +58,12 @@ const FAULT_KINDS = Object.keys(PROFILES) as FaultKind[];
 
 const FIRST_AT_MS = 4000;
 const SHORTEST_GAP_MS = 2000;
-/** The most faults in progress at once. */
 const MOST_AT_ONCE = 2;
 
 type ScheduleOptions = {
   readonly durationMs: number;
   readonly servers: number;
   readonly hasDisk: boolean;
-  /** The longest time from one fault to the next. */
   readonly longestGapMs: number;
 };
 

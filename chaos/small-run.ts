@@ -15,7 +15,6 @@ import { phoneOf, type PlannedPayment } from './plan.ts';
 import { ALL_ROLES, startTopology, type Topology } from './topology.ts';
 
 export type SmallRun = {
-  /** The judgement of the unchanged evidence. */
   readonly judgement: Judgement;
   /** The judgement of a copy with this breakage, and the id that a violation must name. */
   judgeBroken(breakage: Breakage): Promise<{ readonly judgement: Judgement; readonly id: string }>;
@@ -92,7 +91,6 @@ export async function runSmall(report: (line: string) => void): Promise<SmallRun
   }
 }
 
-/** How long a broken service may take to show its fault. */
 const BROKEN_LIMIT_MS = 90_000;
 const LOOK_EVERY_MS = 1000;
 

@@ -162,7 +162,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Of a function of src/db that only reads. One that also locks what it reads is called `…Locked`. */
+/** The name of a function of src/db that only reads. One that also locks its rows is called `…Locked`. */
 const READ_NAME = /^(find|get|list|count|page|measure|read)[A-Z](?!\w*Locked$)/;
 
 /** Parts in which no file imports itself by way of others, values and types alike. */

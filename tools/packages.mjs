@@ -97,9 +97,7 @@ function licenceProblem({ name, license, optional, os }) {
       ?.replace(/[()]/g, '')
       .split(' AND ')
       .every((part) => part.split(' OR ').some((choice) => LICENCES.has(choice))) ?? false;
-  return isAllowed
-    ? []
-    : [`${name} has the licence ${given ?? 'that nobody knows'}, which is not one of ours: tools/packages.mjs`];
+  return isAllowed ? [] : [`${name} has the licence ${given ?? 'unknown'}, which is not allowed: tools/packages.mjs`];
 }
 
 // Without a digest npm installs whatever the registry serves under that name and version.

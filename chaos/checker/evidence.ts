@@ -6,9 +6,7 @@ export type Evidence = {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly namespace: string;
-  /** The requests of the campaign with their responses. */
   readonly journalFile: string;
-  /** The requests that the receiver got. */
   readonly receiverFile: string;
   /** The sandbox operator's own journal. */
   readonly operatorFile: string;
@@ -22,7 +20,6 @@ export type Evidence = {
 export type Endpoint = {
   readonly id: string;
   readonly merchantId: string;
-  /** The path of the address at the receiver. */
   readonly path: string;
   readonly secret: string;
 };
@@ -53,7 +50,6 @@ export type JournalResult = {
   readonly body: string;
 };
 
-/** A request with the results of all its attempts. */
 export type Request = JournalRequest & { readonly results: readonly JournalResult[] };
 
 export function readRequests({ journalFile }: Pick<Evidence, 'journalFile'>): Request[] {
@@ -119,7 +115,6 @@ export function readProcessEnds({ processFile }: Pick<Evidence, 'processFile'>):
   return readLines(processFile) as ProcessEnd[];
 }
 
-/** The part that a fault breaks. */
 export type BrokenPart = 'server' | 'temporal' | 'postgres' | 'operator' | 'receiver';
 
 /** A fault began; `fault` counts from 1. */

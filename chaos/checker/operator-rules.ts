@@ -83,9 +83,9 @@ function rowsByReference({ records }: Case): Map<string, SentRow> {
 }
 
 function checkKnown(evidence: Case): Violation[] {
-  const known = rowsByReference(evidence);
+  const recordedRows = rowsByReference(evidence);
   return [...evidence.operator.values()]
-    .filter(({ operatorReference }) => !known.has(operatorReference))
+    .filter(({ operatorReference }) => !recordedRows.has(operatorReference))
     .map(({ operatorReference, kind, phone }) => ({
       rule: 'operator_payment_unknown',
       id: operatorReference,

@@ -55,8 +55,8 @@ function checkApproved({ records }: Case): Violation[] {
       others.length < approvalsNeeded(row, records)
     )
       return [];
-    const by = others.map(({ userId }) => userId).join(' and ');
-    return [{ rule: 'decision_ignored', id: row.id, text: `it was approved by ${by}, and it is ${row.state}` }];
+    const approvers = others.map(({ userId }) => userId).join(' and ');
+    return [{ rule: 'decision_ignored', id: row.id, text: `it was approved by ${approvers}, and it is ${row.state}` }];
   });
 }
 

@@ -38,7 +38,6 @@ export type ReversalRow = Pick<
   | ('id' | 'merchantId' | 'state' | 'operatorReference' | 'failureCode' | 'amount' | 'createdAt' | 'updatedAt')
   | ('createdBy' | 'approvalsRequired' | 'decidedBy' | 'sendDeadlineAt')
 > & { readonly collectionId: string };
-/** For a payout or a refund. */
 export type ApprovalRow = { readonly paymentId: string; readonly userId: string; readonly approvedAt: Date };
 export type TransferRow = {
   readonly id: string;

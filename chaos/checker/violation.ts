@@ -40,7 +40,6 @@ export type RuleName =
 
 export type Violation = {
   readonly rule: RuleName;
-  /** The id of the payment, event, delivery or account. */
   readonly id: string;
   readonly text: string;
 };

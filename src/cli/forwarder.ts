@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../domain/ids.ts';
 import { parseWebAddress } from '../domain/web-address.ts';
-import { endsWithItsHead, RESPONSE_KEPT_BYTES } from '../domain/webhooks/delivery.ts';
+import { hasNoBody, RESPONSE_KEPT_BYTES } from '../domain/webhooks/delivery.ts';
 import { signatureHeader } from '../security/webhook-signature.ts';
 import { usage } from './failure.ts';
 
@@ -103,7 +103,7 @@ function send(url: URL, { headers, bytes, stop }: Exchange): Promise<Pick<Attemp
       hasResponse = true;
       const { statusCode = 0 } = response;
       if (statusCode === 101) fail(SWITCHED);
-      if (endsWithItsHead(statusCode)) resolve({ statusCode, error: null });
+      if (hasNoBody(statusCode)) resolve({ statusCode, error: null });
       readToEnd(response, (isComplete) => {
         if (isComplete) resolve({ statusCode, error: null });
         else fail('the answer ended before it was complete');

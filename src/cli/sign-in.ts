@@ -113,7 +113,6 @@ async function resume(
   }
 }
 
-/** Opens a session and stores it. */
 export async function logIn(credentials: Credentials, baseUrl: string, context: Context): Promise<SignedIn> {
   const origin = await readOrigin(baseUrl, context);
   const { email, password, merchantId } = credentials;
@@ -194,7 +193,6 @@ async function readOrigin(baseUrl: string, { stop }: Context): Promise<string> {
 
 type Login = { readonly email: string; readonly cookie: string | null; readonly origin: string };
 
-/** Stores each new cookie of the session. */
 function apiOf({ email, cookie, origin }: Login, baseUrl: string, { config, stop }: Context): Api {
   const onCookie = (fresh: string) => {
     config.change(baseUrl, ({ sessions }) => {

@@ -21,7 +21,6 @@ export type Painted = { readonly colour: Colour; readonly text: string };
  * written as numbers. Line ends and tabs stay.
  */
 export type Terminal = {
-  /** Prints a line of the result, of one part or several. */
   print(...parts: readonly (string | Painted)[]): void;
   printJson(value: unknown): void;
   /** Prints a message to a person, beside the result. */

@@ -1,6 +1,6 @@
 // Reads the part of a receiver's response that is stored: the start of the body, the headers and `Retry-After`.
 import type { Dispatcher } from 'undici';
-import { endsWithItsHead, RESPONSE_KEPT_BYTES, type AttemptResult } from '../domain/webhooks/delivery.ts';
+import { hasNoBody, RESPONSE_KEPT_BYTES, type AttemptResult } from '../domain/webhooks/delivery.ts';
 
 /** The head of a response arrived, but not its whole body. The cause says why. */
 export class IncompleteResponseError extends Error {
@@ -31,7 +31,7 @@ export async function readResponse({ statusCode, headers, body }: Dispatcher.Res
       if (bytes >= RESPONSE_KEPT_BYTES) break;
     }
   } catch (error) {
-    if (!endsWithItsHead(statusCode)) throw new IncompleteResponseError(statusCode, bytes, error);
+    if (!hasNoBody(statusCode)) throw new IncompleteResponseError(statusCode, bytes, error);
   }
   return {
     kind: 'answered',

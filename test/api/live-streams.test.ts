@@ -175,7 +175,7 @@ describe('a stream of live updates', function () {
     await isWritten;
     const start = await readEnd(db);
     const fast = await collect();
-    // The end does not go past the transaction that is under way, although a later one is committed.
+    // The end stays before the transaction in progress, although a later one is committed.
     const end = await readEnd(db);
     const { updates } = await readUpdates(db, [merchant.id], { after: { xid: 0n, id: 0n }, end }, 1000);
     assert.ok(!updates.some(({ objectId }) => objectId === fast.id || objectId === slow.id));

@@ -129,7 +129,7 @@ describe('the OpenAPI document', () => {
       }
     }
     for (const code of ERROR_CODES) {
-      // It belongs to no operation: it is returned where there is none.
+      // It belongs to no operation: it is returned if no operation matches.
       if (code === 'route_not_found') continue;
       assert.ok(texts.get(String(HTTP_STATUS[errorCategory(code)]))?.includes(`\`${code}\``), code);
     }

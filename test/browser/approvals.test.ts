@@ -169,7 +169,7 @@ describe('payouts in the console', function () {
     assert.equal(await stateOf('payout'), 'queued');
     await page.getByRole('button', { name: 'Cancel the payout…' }).click();
     await dialog.getByRole('button', { name: 'Cancel it' }).click();
-    // What became of it stays to be read, when the page behind it knows it too.
+    // The results stay readable after the page behind them knows them.
     await page.getByRole('table', { name: 'The payout' }).getByText('cancelled').waitFor();
     await page.getByText('One payout cancelled: 1,500 UGX').waitFor();
     assert.equal(await stateOf('payout'), 'cancelled');

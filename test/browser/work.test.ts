@@ -62,7 +62,7 @@ describe('a day’s work in the console', function () {
     await page.getByText('No payout waits for you.').waitFor();
     await untilPayoutState(testEnv, payout, 'succeeded');
     assert.equal(await transfersAccepted(testEnv, payout), 1);
-    // The connections that broke are in the page's own log: nothing else is looked for there.
+    // The broken connections are in the page's own log: no other entries are checked.
     await page.context().close();
   });
 

@@ -62,7 +62,7 @@ describe('an account with its own settings', () => {
     const rows = await db.run<{ name: string; setting: string }>(SETTINGS, [Object.keys(HOSTILE)]);
     return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
   }
-  /** As whoever has its address: it needs no right for that, and PostgreSQL has none that could be taken away. */
+  /** As a thief of its address: changing its own settings needs no right, and PostgreSQL has none to revoke. */
   async function setOwn(settings: Settings): Promise<void> {
     const role = `ALTER ROLE ${APPLICATION} IN DATABASE ${new URL(database.url).pathname.slice(1)}`;
     const sets = Object.entries(settings).map(([setting, value]) => `${role} SET ${setting} = ${value}`);

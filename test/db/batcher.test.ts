@@ -13,7 +13,7 @@ function createGate() {
         begun.push({ end });
         onBegin();
       }),
-    /** Resolves once so many batches have begun, those that ended included. */
+    /** Resolves once this many batches have begun, including ended ones. */
     async untilBegun(count: number): Promise<void> {
       while (begun.length < count) await new Promise<void>((resolve) => (onBegin = resolve));
     },

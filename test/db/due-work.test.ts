@@ -1,4 +1,4 @@
-// What the work poll of a dispatcher finds: each kind of work that a loop would find, and nothing where there is none.
+// The work poll of a dispatcher finds each kind of work that a loop would find, and nothing without work.
 import assert from 'node:assert/strict';
 import { recordServiceAct } from '../../src/db/accounts/audit.ts';
 import { renumberRestoredChanges } from '../../src/db/state-changes.ts';

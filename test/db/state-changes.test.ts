@@ -29,7 +29,7 @@ describe('the stream of state changes', () => {
     return client;
   }
 
-  /** A transaction that has written a change and is still under way. */
+  /** A transaction that has written a change and is still in progress. */
   async function begin(): Promise<{ readonly client: PoolClient; readonly xid: bigint; readonly id: bigint }> {
     const client = await connect();
     const { rows } = await client.query<{ xid: string; id: bigint }>(

@@ -27,7 +27,7 @@ describe('npm run staff', () => {
   before(() => addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS));
 
   const run = (args: readonly string[], environment = testEnv.environment) => runStaff(args, environment);
-  /** The same by one of the staff, who logs in. */
+  /** As a staff member, who logs in. */
   const act = async (args: readonly string[], by = AMINA) =>
     runStaff([...args, '--as', by.name], testEnv.environment, await logInLines(testEnv.db, by));
   const merchantCount = async () => (await testEnv.db.pool.query('SELECT 1 FROM merchants')).rowCount;

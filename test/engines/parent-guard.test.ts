@@ -1,4 +1,4 @@
-// Engines whose parent is killed: they cannot see it themselves, and are ended all the same.
+// Engines whose parent is killed: they cannot notice it themselves, and are ended nevertheless.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -57,7 +57,7 @@ export type IsolatedOperation = Callers & {
   readonly pathId?: Noun;
   /** A field of its body that holds ids, and the error for an unknown one. */
   readonly bodyId?: { readonly field: string; readonly refusal: ErrorCode };
-  /** Of a list: the ids that it is filtered by, with their nouns. An unknown one finds nothing. */
+  /** The ids that filter a list, with their nouns. An unknown one finds nothing. */
   readonly queryIds?: Readonly<Record<string, Noun>>;
   /** It succeeds only for a person with a second factor, or only for one without. */
   readonly hasSecondFactor?: boolean;

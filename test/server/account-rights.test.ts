@@ -121,7 +121,10 @@ describe('an account of the database', () => {
       await check(db);
     } catch (error) {
       assert.ok(error instanceof ConfigError, String(error));
-      assert.match(error.message, /^MALIPO_DATABASE_URL: the account has more than the application needs: [^\n]+$/);
+      assert.match(
+        error.message,
+        /^MALIPO_DATABASE_URL: the account has more rights than the application needs: [^\n]+$/,
+      );
       return error.message;
     }
     return assert.fail('it was not refused');

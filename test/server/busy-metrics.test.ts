@@ -19,7 +19,7 @@ import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 const CATALOGUE = metricCatalogue(apiRoutes());
 const DESCRIBED = [...CATALOGUE.ofProcess, ...CATALOGUE.ofService, ...CATALOGUE.ofSdk];
-/** Of the library, about the process: their labels have the values that Node.js has. */
+/** The library's metrics of the process: Node.js sets the values of their labels. */
 const OF_NODE = /^(process|nodejs)_/;
 
 describe('the metrics of a server that has worked', () => {

@@ -20,7 +20,7 @@ function openLoop(pauseMs?: number) {
     loop,
     passes,
     errors,
-    /** Resolves once so many passes have begun, those that ended included. */
+    /** Resolves once this many passes have begun, including ended ones. */
     untilBegun: async (count: number) => {
       while (passes.length < count) await new Promise<void>((resolve) => (onBegin = resolve));
     },

@@ -125,7 +125,7 @@ describe('the metrics that are read from the database', () => {
     assert.notEqual(await reader.read(), null);
     assert.equal(await reader.read(), null);
     assert.equal(await reader.read(), null);
-    // The silent reading is still under way: nobody begins another one beside it.
+    // The silent read is still in progress: no other one begins.
     assert.equal(await reader.read(), null);
     assert.equal(turn, 3);
   });

@@ -1,4 +1,4 @@
-// A server whose roles have processes of their own: what each holds, and what becomes of them when one ends.
+// A server with a process per role: the settings of each, and the restart after one ends.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

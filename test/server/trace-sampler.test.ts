@@ -91,7 +91,7 @@ describe('a payment of a service that traces half of them', () => {
   const elsewhere = useFixture(startCollector, (started) => started.stop());
   const testEnv = useTestEnvironment({ startsServer: false });
   const HALF = part('0.5');
-  /** So many that all of them are of one kind once in 2^31 runs. */
+  /** A number at which all are of one kind once in 2^31 runs. */
   const PAYMENTS = 32;
   const PARTS = ['POST /v1/api/collections', 'mtn-momo send', 'collectionWorkflow', 'webhook collection.succeeded'];
 

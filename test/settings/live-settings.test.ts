@@ -103,7 +103,7 @@ describe('the live environment', () => {
     ]);
     for (const [name, { ms }] of Object.entries(LEAST_LIVE_CLOCKS) as [keyof Clocks, { ms: number }][]) {
       const others = name === 'operatorTimeoutMs' ? { MALIPO_NOT_FOUND_GRACE_MS: '60000' } : {};
-      // Of a schedule, the longest wait counts.
+      // For a schedule, the longest wait counts.
       const set = (value: number) => ({ ...LIVE, ...others, [clockSetting(name)]: String(value) });
       assert.deepEqual(problemsOf(set(ms - 1)), [clockSetting(name)], name);
       assert.deepEqual(problemsOf(set(ms)), [], name);

@@ -27,7 +27,7 @@ function due(to: EndpointId = endpointId): DueDelivery {
   };
 }
 
-/** Holds whoever enters until it is told to let them go on. */
+/** Holds every caller until it releases them. */
 function createGate(isOpenAtFirst: boolean) {
   const waiting: (() => void)[] = [];
   let isOpen = isOpenAtFirst;

@@ -113,7 +113,6 @@ type ChosenPayoutsProps = {
   readonly onDecide: (deciding: Deciding) => void;
 };
 
-/** Stays visible however long the list is. */
 function ChosenPayouts({ payouts, onDecide }: ChosenPayoutsProps) {
   const { currency } = useSession().merchant;
   return (

@@ -18,7 +18,6 @@ type DecisionModalProps = {
   /** False: a required field above the button is missing. */
   readonly isReady?: boolean;
   readonly isDestructive?: boolean;
-  /** Fields between the payouts and the button. */
   readonly children?: ReactNode;
 };
 
@@ -30,7 +29,7 @@ function DecisionModal(props: DecisionModalProps) {
   const act = useAct(async () => setOutcomes(await decide(ids)));
   if (outcomes !== null) {
     return (
-      <Modal opened onClose={onClose} title="What became of it" size="xl" centered>
+      <Modal opened onClose={onClose} title="Results" size="xl" centered>
         <Stack>
           <Outcomes outcomes={outcomes} payouts={payouts} done={done} />
           <Group justify="flex-end">

@@ -26,7 +26,6 @@ import { useBalance } from './queries.ts';
 import { EarlierPayouts, Warnings } from './warnings.tsx';
 
 type Draft = Schemas['CreatePayout'];
-/** The API's check of a draft. */
 type Found = Schemas['CheckedPayout'];
 /** As the person wrote them. */
 type Texts = Readonly<Record<'phone' | 'payee_name' | 'amount' | 'reference' | 'description', string>> & {
@@ -61,11 +60,11 @@ export function NewPayout() {
     if (answer.errors.length === 0) setChecked(draft);
   });
   const create = useAct(async (body: Draft) => {
-    const made = await withIdempotencyKey(subjectOf(body), (key) =>
+    const created = await withIdempotencyKey(subjectOf(body), (key) =>
       answerOf(api.POST('/v1/api/payouts', { body, params: { header: { 'Idempotency-Key': key } } })),
     );
     await refresh();
-    go(`/payouts/${made.id}`);
+    go(`/payouts/${created.id}`);
   });
   if (found !== null && checked !== null) {
     return (
@@ -166,7 +165,7 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
       />
       <Field
         label="Name of the payee"
-        description="If you know it: whoever releases the payout is warned where the operator has another one."
+        description="If you know it: the approver is warned if the operator has another one."
         maxLength={100}
         autoComplete="off"
         value={texts.payee_name}

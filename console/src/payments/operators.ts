@@ -52,7 +52,6 @@ export function useDelays(): readonly Delay[] {
     );
 }
 
-/** A service of an operator that takes no payments now. */
 export type Delay = {
   readonly operator: string;
   readonly name: string;

@@ -80,7 +80,6 @@ export function idFields({ id, operator_reference }: Pick<Payment, 'id' | 'opera
   ];
 }
 
-/** The status queries of the payment. */
 export function statusQueryFields({ status_queries: queries }: Pick<Payment, 'status_queries'>): NamedValue[] {
   if (queries === null) return [];
   const { count, last_at, next_at } = queries;

@@ -24,7 +24,6 @@ type Filtering = ReturnType<typeof useFilters<(typeof NAMES)[number]>>;
 type PaymentFiltersProps = {
   readonly states: readonly string[];
   readonly filtering: Pick<Filtering, 'values' | 'set' | 'field'>;
-  /** The filters that only this list has. */
   readonly children?: ReactNode;
 };
 

@@ -6,7 +6,6 @@ import { Filters, FilterSelect, given, useFilters } from '../ui/filters.tsx';
 import { paymentColumns } from './cells.tsx';
 import { useRefunds, type RefundFilters } from './queries.ts';
 
-/** The columns of lists of refunds. */
 export const REFUND_COLUMNS = paymentColumns<Schemas['ConsoleReversal']>('/refunds', 'Requested');
 
 const STATES = ['queued', 'released', 'reconciling', 'succeeded', 'failed', 'rejected', 'cancelled', 'expired'];

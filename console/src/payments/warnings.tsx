@@ -35,13 +35,11 @@ export function Warnings({ judgement, currency, isApart = false }: WarningsProps
   );
 }
 
-/** In a list of payouts. */
 export const lookTwice: Column<Schemas['ConsolePayout']> = {
   title: 'Look twice',
   cell: ({ judgement, currency }) => <WarningList judgement={judgement} currency={currency} />,
 };
 
-/** In the cell of a table. */
 export function WarningList({ judgement, currency, isApart = false }: WarningsProps) {
   if (judgement === null || judgement.warnings.length === 0) return null;
   return judgement.warnings.map((warning) => (

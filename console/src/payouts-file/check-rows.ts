@@ -79,9 +79,9 @@ function toChecked(row: FileRow, answer: Schemas['CheckedPayout']): CheckedRow {
     // Unreadable rows were not sent.
     .filter(({ column }) => column === null || !named.has(column));
   // A repeated or unreadable row was not created by being in this file.
-  const made = row.problems.length > 0 ? null : payout;
+  const earlierPayout = row.problems.length > 0 ? null : payout;
   const exhausted =
-    made === null && idempotency_key === null
+    earlierPayout === null && idempotency_key === null
       ? [
           {
             column: null,
@@ -90,5 +90,5 @@ function toChecked(row: FileRow, answer: Schemas['CheckedPayout']): CheckedRow {
         ]
       : [];
   const problems = [...row.problems, ...found, ...exhausted];
-  return { ...row, problems, operator, judgement, made, key: idempotency_key };
+  return { ...row, problems, operator, judgement, made: earlierPayout, key: idempotency_key };
 }

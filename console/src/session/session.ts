@@ -16,7 +16,7 @@ export async function fetchSession(): Promise<Session | null> {
   try {
     const session = await answerOf(api.GET('/v1/console/session'));
     // While the page restarts, nothing of the new session is shown beside data of the old one.
-    return keepsTo(session) ? session : await new Promise<never>(() => undefined);
+    return isOfThisPage(session) ? session : await new Promise<never>(() => undefined);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return null;
     throw error;
@@ -29,7 +29,7 @@ let whose: string | null = null;
  * Whether the session has the person and the merchant of this page; the first session sets both. For another one the
  * page restarts at its home, because its lists and forms are of the previous one.
  */
-function keepsTo({ person, merchant }: Session): boolean {
+function isOfThisPage({ person, merchant }: Session): boolean {
   const its = `${person.id} ${merchant.id}`;
   if (whose !== null && whose !== its) {
     window.location.assign('/console/');
@@ -58,7 +58,7 @@ export function useSession(): Session {
 export function useReplaceSession() {
   const client = useQueryClient();
   return (session: Session | null) => {
-    if (session === null || keepsTo(session)) client.setQueryData(SESSION_KEY, session);
+    if (session === null || isOfThisPage(session)) client.setQueryData(SESSION_KEY, session);
   };
 }
 

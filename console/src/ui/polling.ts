@@ -31,7 +31,7 @@ export function useAskAgain(): (moments: readonly (string | null)[]) => number |
 }
 
 function untilFirst(moments: readonly (string | null)[]): number | false {
-  const known = moments.filter((moment) => moment !== null).map((moment) => Date.parse(moment));
-  if (known.length === 0) return false;
-  return Math.min(Math.max(Math.min(...known) - Date.now() + 1, SOONEST_MS), LATEST_MS);
+  const momentsMs = moments.filter((moment) => moment !== null).map((moment) => Date.parse(moment));
+  if (momentsMs.length === 0) return false;
+  return Math.min(Math.max(Math.min(...momentsMs) - Date.now() + 1, SOONEST_MS), LATEST_MS);
 }

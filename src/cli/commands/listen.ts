@@ -159,7 +159,6 @@ function printEvent(event: EventObject, line: CommandLine, context: Context): vo
   printResult(line, context, { event_id: id, type, body }, `${createdAt}  ${type}  ${id}\n${body}`);
 }
 
-/** Prints one attempt as a line of the result. */
 export function printAttempt(event: EventObject, attempt: Attempt, line: CommandLine, { terminal }: Context): void {
   const { number, statusCode, error, durationMs, outcome } = attempt;
   if (line.isJson) {

@@ -15,7 +15,7 @@ import {
   agreementOnChange,
   approvalOf,
   isService,
-  mayAgree,
+  mayApprove,
   mayStillGrant,
   merchantOf,
   requireApplicable,
@@ -116,7 +116,7 @@ async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitatio
     const { userId } = by.person;
     requireAdmin(members.find((member) => member.userId === userId)?.roles);
     if (invitation.proposedBy?.id === userId) throw permissionDenied('decides on an invitation of their own');
-    const mayDecide = approval.state !== 'waiting' || decision === 'rejected' || mayAgree(approval.agreement, userId);
+    const mayDecide = approval.state !== 'waiting' || decision === 'rejected' || mayApprove(approval.agreement, userId);
     if (!mayDecide) throw permissionDenied('only an owner can approve another owner');
   }
   if (approval.state !== 'waiting') {
@@ -146,7 +146,7 @@ async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberC
     if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
     // Otherwise a member could always prevent their own demotion or removal.
     if (decision === 'rejected' && change.member.id === userId) throw permissionDenied('rejects a change of their own');
-    if (decision === 'approved' && !mayAgree(agreementOnChange(change, members), userId)) {
+    if (decision === 'approved' && !mayApprove(agreementOnChange(change, members), userId)) {
       throw permissionDenied('only an owner can approve another owner');
     }
   }

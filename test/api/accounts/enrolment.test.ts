@@ -13,7 +13,7 @@ import { API_ONLY, assertError, assertNotAuthenticated, assertDenied } from '../
 const SESSION = '/v1/console/session';
 const FACTOR = `${SESSION}/second-factor`;
 const WITHOUT = { hasSecondFactor: false };
-const NOT_ENROLLED = { after: { reason: 'has yet to enrol a second factor' } };
+const NOT_ENROLLED = { after: { reason: 'must still enrol a second factor' } };
 
 describe('a role that requires a second factor', () => {
   const testEnv = useTestEnvironment(API_ONLY);

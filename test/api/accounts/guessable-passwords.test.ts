@@ -1,4 +1,4 @@
-// Passwords that are guessed first are refused wherever a person chooses one, with a reason that they can act on.
+// Easily guessed passwords are refused in every form for a new password, with a reason that people can act on.
 import assert from 'node:assert/strict';
 import { call } from '../../support/api.ts';
 import { recoveryToken } from '../../support/staff.ts';

@@ -58,7 +58,7 @@ describe('the person’s own session', () => {
       true,
       'nothing changes anything by itself',
     );
-    // A page that is left open asks on, and its session ends all the same.
+    // A page that is left open keeps polling, and its session ends nevertheless.
     await rewrite(testEnv.db, `UPDATE sessions SET last_used_at = now() - interval '13 hours' WHERE user_id = $1`, [
       person.id,
     ]);

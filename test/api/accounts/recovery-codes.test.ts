@@ -1,4 +1,4 @@
-// Recovery codes: ten, shown once, each used once in place of a second factor that was lost, also when others guess.
+// Recovery codes: ten, shown once; each replaces a lost second factor once, even while others guess.
 import assert from 'node:assert/strict';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';

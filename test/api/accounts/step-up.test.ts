@@ -1,4 +1,4 @@
-// Acts that need a step-up: they are refused without a verification within five minutes, by the second factor where there is one.
+// Acts that need a step-up: they are refused without a verification within five minutes, by the second factor if any.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { codeOf, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';

@@ -223,7 +223,7 @@ describe('by rows that are taken away or tampered with', () => {
       [owner, other, viewer].map(({ id }) => ids.includes(id)),
       [true, true, false],
     );
-    // Whoever logs in anew is let in, too.
+    // A person who logs in again is admitted, too.
     assert.equal((await tryToLogIn(testEnv, other, { totp: codeOf(other.totpSecret) })).status, 201);
   });
 });

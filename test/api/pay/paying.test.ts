@@ -159,11 +159,11 @@ describe('a payer at a checkout', function () {
     const own = await payer.attempt(path, typed(phone));
     await payer.until(own, 'Approve it on your phone');
     const seen = await stranger.open(path);
-    assert.equal(seen.heading, 'A payment is under way');
+    assert.equal(seen.heading, 'A payment is in progress');
     assert.ok(!seen.html.includes(phone.slice(-3)) && !seen.html.includes(own));
     const other = phoneFor('000');
     const refused = await stranger.post(path, { ...theirs.fields, phone: typed(other) });
-    assert.deepEqual([refused.status, refused.heading], [409, 'A payment is under way']);
+    assert.deepEqual([refused.status, refused.heading], [409, 'A payment is in progress']);
     assert.equal(await promptsRaised(testEnv, other), 0);
     const guessed = await stranger.open(`${path}/${newCode()}`);
     assert.equal(guessed.status, 404);
@@ -234,7 +234,7 @@ describe('a payer at a checkout', function () {
     const [payer, other] = [openPayer(testEnv), openPayer(testEnv)];
     const phone = phoneFor('099');
     const own = await payer.attempt(path, typed(phone));
-    assert.equal((await other.pay(path, typed(phone))).heading, 'A payment is under way');
+    assert.equal((await other.pay(path, typed(phone))).heading, 'A payment is in progress');
     const theirs = await other.attempt(path, typed(phoneFor('000')));
     await other.until(theirs, 'Paid');
     const back = await other.open(path);

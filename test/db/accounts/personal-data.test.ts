@@ -85,7 +85,7 @@ describe('the export of personal data', function () {
   it('of a person has a row of every table that names them', async () => {
     const tables = [...(await tablesWith(approver.id)), ...(await tablesWith(approver.email))];
     const records = await exportOf({ email: approver.email });
-    // Of an event only what the payout's row says too; it is the payee's.
+    // Of an event only the values of the payout's row; they are the payee's.
     assertComplete(
       records,
       tables.filter((table) => table !== 'events' && table !== 'idempotency_keys'),

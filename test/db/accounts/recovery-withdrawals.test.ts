@@ -1,4 +1,4 @@
-// The recovery of an account withdraws what is pending in the person's name: whoever held the account may have placed it.
+// The recovery of an account withdraws everything pending in the person's name: a thief may have created it.
 import assert from 'node:assert/strict';
 import type { Person } from '../../../src/domain/accounts/member.ts';
 import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';

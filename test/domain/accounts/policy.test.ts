@@ -25,7 +25,7 @@ describe('a policy', () => {
   });
 
   const limits = { payoutExpiryMs: 7000, leastWaitingTimeMs: 5000 };
-  /** Of each rule its values from the loosest to the strictest. */
+  /** For each rule its values from the loosest to the strictest. */
   const VALUES: { readonly [Rule in keyof Policy]: readonly Policy[Rule][] } = {
     secondFactorRequired: [false, true],
     twoApproversAboveMinor: [null, 9_007_199_254_740_991n, 5n, 0n],
