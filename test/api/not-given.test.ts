@@ -1,4 +1,4 @@
-// What a request leaves open or says more than once: null for an optional field, names that are repeated, and times in every spelling.
+// Omitted and repeated values of requests: null for an optional field, repeated names, and times in every spelling.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields } from '../support/api.ts';

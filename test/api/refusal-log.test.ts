@@ -1,4 +1,4 @@
-// What the log says of requests that try to get round a control: what, from where, and never more than a few lines.
+// The log of requests that try to get round a control: their kind and source, in a bounded number of lines.
 import assert from 'node:assert/strict';
 import { createRefusalLog, isAttempt } from '../../src/api/refusal-log.ts';
 import { DomainError, ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';

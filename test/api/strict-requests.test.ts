@@ -1,4 +1,4 @@
-// What a request may not contain: characters that nobody sees, a second spelling of a path, names that nest; and how it is told.
+// Requests must not contain invisible characters, a second spelling of a path, or nested names. The refusal says so.
 import assert from 'node:assert/strict';
 import { call, collectionFields, type CallOptions } from '../support/api.ts';
 import { PASSWORD } from '../support/people.ts';

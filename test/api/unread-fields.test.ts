@@ -1,4 +1,4 @@
-// What a route does not read, it refuses: the fields of a body that it does not take, media types, and parameters of the query.
+// A route refuses what it does not read: fields of a body, media types, and parameters of the query.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, type CallOptions } from '../support/api.ts';

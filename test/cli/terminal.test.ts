@@ -1,4 +1,4 @@
-// What the command line prints of texts from elsewhere.
+// The command line prints texts from elsewhere safely.
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { createTerminal, type Terminal } from '../../src/cli/terminal.ts';

@@ -1,4 +1,4 @@
-// What each account of the database may do, tried as that account on a database that was migrated by its owner.
+// The rights of each database account, tried as that account on a database that its owner migrated.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Client, DatabaseError } from 'pg';

@@ -1,4 +1,4 @@
-// What the isolation tests know of an operation, written by hand from the contract: who may call it, which ids it takes, and a call.
+// An operation for the isolation tests, written by hand from the contract: its access, its ids, and a call.
 import type { Scope } from '../../src/domain/accounts/api-key.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';

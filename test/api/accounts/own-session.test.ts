@@ -1,4 +1,4 @@
-// What a session tells a front-end beforehand: factors, enrolment, how long a verification is fresh, what needs one, what waits.
+// A session tells a front-end beforehand: factors, enrolment, freshness of the verification, and waiting proposals.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, codeOf, logIn, logInAs, PASSWORD, enter, ageSecondFactor } from '../../support/people.ts';

@@ -1,4 +1,4 @@
-// What a new passkey says of its maker: nothing is wanted, and a statement that names certificates is refused unread.
+// A new passkey’s statement about its maker: none is requested, and one with certificates is refused unread.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { createServer } from 'node:http';

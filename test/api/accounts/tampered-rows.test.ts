@@ -1,4 +1,4 @@
-// What somebody gains who takes rows away or tampers with them by the application’s account of the database: nothing, and others work on.
+// An attacker who removes or tampers with rows by the application’s account gains nothing, and others work on.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';

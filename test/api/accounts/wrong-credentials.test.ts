@@ -1,4 +1,4 @@
-// What is said when a password, code or token is wrong: one text for all parts of a person’s credentials, and never which part it is.
+// A wrong password, code or token is refused with one text for all parts of a person’s credentials.
 import assert from 'node:assert/strict';
 import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
 import { openBrowser } from '../../support/browser.ts';

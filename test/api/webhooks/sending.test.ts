@@ -1,4 +1,4 @@
-// What is sent to registered endpoints: which events, with which signatures, when they are withheld, and their replays.
+// Sending to registered endpoints: events, signatures, withheld deliveries, and their replays.
 import assert from 'node:assert/strict';
 import { assertError } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';

@@ -1,4 +1,4 @@
-// What keeps audit entries from their link and logs from their signature: no account but the application's can, and it shows.
+// Obstacles to the links and signatures of audit logs: only the application's account can make some, and they show.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { DatabaseError, type Client } from 'pg';

@@ -1,4 +1,4 @@
-// What one of the service's staff proposes and another one confirms: it takes two people, attested rows, and one day.
+// Proposals of the service's staff: they need two people, attested rows, and at most one day.
 import assert from 'node:assert/strict';
 import { findStaffByName, listStaff } from '../../../src/db/accounts/staff-member.ts';
 import { listPendingStaffProposals } from '../../../src/db/accounts/staff-proposal.ts';

@@ -1,4 +1,4 @@
-// What the database passes on of deliveries whose first attempt is owed: that there are some, once that is committed.
+// The database announces deliveries whose first attempt is owed, after their commit.
 import assert from 'node:assert/strict';
 import { type Database } from '../../../src/db/platform/database.ts';
 import { disableEndpoints } from '../../../src/db/webhooks/endpoint.ts';
