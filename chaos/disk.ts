@@ -4,7 +4,6 @@ import { mkdirSync, statfsSync } from 'node:fs';
 
 export type Disk = {
   readonly folder: string;
-  /** Leaves no free space. */
   fill(): void;
   makeRoom(): void;
   /** Its content is lost when it is unmounted. */

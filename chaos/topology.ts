@@ -22,7 +22,6 @@ export type Part = { readonly name: string; pid(): number | undefined };
 /** A process of ours at a fixed address. */
 export type Server = Part & {
   readonly url: string;
-  /** Stays down until it is started. */
   stop(): Promise<void>;
   /** From the build in this folder; by default the project's. */
   start(root?: string): Promise<void>;

@@ -1,5 +1,4 @@
-// The acts of the holder of Temporal, through its API only, and the end of each: the list is in
-// docs/temporal-holder.md.
+// The acts of the holder of Temporal through its API, and the end of each: the list is in docs/temporal-holder.md.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Connection } from '@temporalio/client';
