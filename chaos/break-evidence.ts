@@ -1,4 +1,4 @@
-// What every breakage is done with: rows changed past all constraints, and lines of evidence changed or removed.
+// The means of every breakage: rows changed past all constraints, and lines of evidence changed or removed.
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Client } from 'pg';
@@ -18,7 +18,6 @@ export type Breakage = {
   readonly apply: (copy: Copy) => Promise<string>;
 };
 
-/** Selects the first payment of which the condition holds. */
 export function firstPayment(condition: string): string {
   return `SELECT id, operator_reference AS reference, idempotency_key AS key, phone, amount_minor::text AS amount
     FROM payments WHERE ${condition} ORDER BY id LIMIT 1`;
@@ -26,7 +25,7 @@ export function firstPayment(condition: string): string {
 
 export const PAID_COLLECTION = firstPayment(`kind = 'collection' AND state = 'succeeded' AND amount_minor < 1000000`);
 
-/** By the rule that must name them: how each is applied, by its name. */
+/** For each rule, its breakages by name, and how each is applied. */
 export type BreakagesByRule = Readonly<Partial<Record<RuleName, Readonly<Record<string, Breakage['apply']>>>>>;
 
 export type Line = Readonly<Record<string, unknown>>;
@@ -75,7 +74,7 @@ export async function doubleEvent(copy: Copy): Promise<string> {
   return second;
 }
 
-// As a server would that draws a new reference for a repeated send.
+// As a server would that drew a new reference for a repeated send.
 export async function sendAgain(copy: Copy): Promise<string> {
   const { id = '', phone, amount } = await rowOf(copy, PAID_COLLECTION);
   const { topology, evidence } = copy;
@@ -132,8 +131,8 @@ export function changeLines(file: string, changed: (line: Line) => readonly Line
 }
 
 /**
- * Removes what the operator knows of the payment that `select` finds with its `reference`, as if it had never got it, and then
- * changes the row as `change` does.
+ * Removes the operator's record of the payment that `select` finds with its `reference`, as if the operator had never
+ * received it, and then changes the row as `change` does.
  */
 export function forgetAtOperator(select: string, ...statements: readonly string[]): Breakage['apply'] {
   return async (copy) => {

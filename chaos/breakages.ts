@@ -1,4 +1,4 @@
-// Ways in which a service could be broken, each done to the evidence of a good run: the checker must name every one.
+// Falsifications of the evidence of a good run, as a broken service would cause them: the checker must name every one.
 import { Client as TemporalClient, Connection } from '@temporalio/client';
 import {
   appendLine,
@@ -148,7 +148,7 @@ const BREAKAGES_BY_RULE: BreakagesByRule = {
       `UPDATE payments SET failure_code = 'operator_unavailable' WHERE id = $1`,
     ),
   },
-  // The last one, because the workflow is gone for the others too.
+  // The last one, because it ends the workflows of the others too.
   payment_stuck: {
     'a payment that is stuck, its workflow gone and no work left to do': async (copy) => {
       const id = await change(UNDECIDED_PAYOUT, 'DELETE FROM work WHERE id = $1')(copy);
@@ -177,7 +177,7 @@ function endProcess({ processFile }: Evidence, end: Omit<ProcessEnd, 'name' | 'a
   return Promise.resolve('server 0');
 }
 
-/** The payout that was left alone, with an approval by an approver of its merchant. */
+/** The queued payout, with an approval by an approver of its merchant. */
 async function approveQueued(copy: Copy): Promise<string> {
   const { id = '' } = await rowOf(copy, firstPayment(`kind = 'payout' AND state = 'queued'`));
   await rowOf(

@@ -1,4 +1,4 @@
-// Servers with one line of their code replaced: each breaks one promise of the service, and the checker must name it.
+// Servers with one replaced line of code: each breaks one promise of the service, and the checker must name it.
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../src/project-root.ts';
@@ -10,7 +10,7 @@ export type BrokenService = {
   readonly rule: RuleName;
   /** Below dist/, as the build wrote it. */
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** Occurs in the file exactly once. */
   readonly from: string;
   readonly to: string;
 };
@@ -103,7 +103,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
 ];
 
 /**
- * Copies the built service to a new folder and replaces the line there. Throws when the line is not there exactly once:
+ * Copies the built service to a new folder and replaces the line there. Throws if the line does not occur exactly once:
  * then the service was changed, and the replacement must follow.
  */
 export function breakService({ file, from, to }: Pick<BrokenService, 'file' | 'from' | 'to'>, folder: string): void {

@@ -22,25 +22,25 @@ export const MERCHANTS = 3;
 
 const MINUTE_MS = 60_000;
 /**
- * Payments go on for so long after the last fault: those at the end may be sent in a time that no fault reaches, so nothing
- * excuses a service that does not send them.
+ * How long payments continue after the last fault. The last of them are sent in a time that no fault affects, so
+ * nothing excuses a service that does not send them.
  */
 const CALM_MS = CATCH_UP_MS + DEMO_CLOCKS.promptDeadlineMs;
 const CHECK_EVERY_MS = 3000;
-/** For a machine several times as slow as one on which everything is done in time. */
+/** For a machine several times slower than one on which everything is in time. */
 const SLOW_MACHINE = 3;
-/** What each payment adds to the limit: a backlog is worked off at the pace of a slow machine. */
+/** The addition of each payment to the limit: a slow machine works off a backlog slowly. */
 const DRAIN_MS_PER_PAYMENT = 200;
 const FEW = 3;
 /**
- * Between two pulls there is little time to send, and what was given up has nothing left to lose. Shorter than `CATCH_UP_MS`: what
- * a slow machine still has to catch up with by then is given up, so that it delays nothing that no fault explains.
+ * Between two pulls there is little time to send, and given-up payments have nothing left to lose. Shorter than
+ * `CATCH_UP_MS`: a slow machine gives up its remaining work by then, which would delay sends without a fault.
  */
 const PATIENT = { MALIPO_PROMPT_DEADLINE_MS: '20000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '20000' };
 
 type Report = (line: string) => void;
 
-/** Rejects with the reason of `interrupted` when that rejects, once everything that was started is stopped again. */
+/** Rejects with the reason of `interrupted` if that rejects, after everything started is stopped. */
 export async function runCampaign(options: Options, report: Report, interrupted: Promise<never>): Promise<Outcome> {
   const topology = await startTopology({
     kind: options.topology,
@@ -108,7 +108,6 @@ function scheduleOf({ faults, pulls, plug, seed, minutes, faultGap }: Options, t
   );
 }
 
-/** Logs everybody in and gives the merchants money. */
 export async function prepare(topology: Topology, client: Client, payments: number): Promise<void> {
   for (const merchant of topology.merchants) {
     for (const person of [merchant.maker, ...merchant.approvers]) await client.logIn(merchant, person);
@@ -117,8 +116,8 @@ export async function prepare(topology: Topology, client: Client, payments: numb
 }
 
 /**
- * How long the service may take to bring everything to its end, from its own clocks: a payment without an outcome goes
- * through every one of these waits at most.
+ * How long the service may take to bring everything to its end, by its own clocks: a payment without an outcome goes
+ * through all of these waits at most.
  */
 export function endLimitMs(payments: number): number {
   const clocks = DEMO_CLOCKS;
@@ -135,7 +134,7 @@ export function endLimitMs(payments: number): number {
   return SLOW_MACHINE * waits.reduce((sum, wait) => sum + wait, 0) + payments * DRAIN_MS_PER_PAYMENT;
 }
 
-/** The first judgement that is confirmed to have no violation, or the last one before the limit. */
+/** The first confirmed judgement without a violation, or the last one before the limit. */
 export async function untilClean(
   evidence: Evidence,
   limitAtMs: number,
@@ -155,12 +154,12 @@ export async function untilClean(
     const summary = isClean ? 'everything is at its end' : `not at the end: ${summaryOf(violations)}`;
     if (summary !== reported) report(summary);
     reported = summary;
-    // Large evidence takes long to judge, and the service needs the machine too.
+    // The judgement of large evidence takes long, and the service needs the machine too.
     await sleep(Math.max(CHECK_EVERY_MS, Date.now() - startedAtMs));
   }
 }
 
-/** The violations themselves when they are few, otherwise how many there are of each rule. */
+/** The violations themselves if they are few, otherwise their number for each rule. */
 function summaryOf(violations: readonly Violation[]): string {
   if (violations.length <= FEW) return violations.map(({ rule, id, text }) => `${rule} ${id} (${text})`).join('; ');
   const counts = new Map<string, number>();

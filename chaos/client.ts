@@ -1,4 +1,4 @@
-// The merchants' side: requests that are written down before and after, and repeated with the same key until answered.
+// The merchants' side: requests that are recorded before and after, and repeated with the same key until answered.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { JournalRequest } from './checker/evidence.ts';
@@ -12,7 +12,7 @@ export type Response = { readonly status: number; readonly body: string };
 type Method = 'POST' | 'PATCH' | 'DELETE';
 
 type Command = Pick<JournalRequest, 'key' | 'subjects'> & {
-  /** Null: it is not written down, because the checker does not judge it. */
+  /** Null: not recorded, because the checker does not judge it. */
   readonly action: JournalRequest['action'] | null;
   /** POST by default. */
   readonly method?: Method;
@@ -21,11 +21,11 @@ type Command = Pick<JournalRequest, 'key' | 'subjects'> & {
 };
 
 export type Client = {
-  /** With the merchant's API key. Null: no response that counts within the limit of repeats. */
+  /** With the merchant's API key. Null: no valid response within the limit of repeats. */
   asMerchant(merchant: Merchant, command: Command): Promise<Response | null>;
   /** In the person's session. */
   asPerson(merchant: Merchant, person: Person, command: Command): Promise<Response | null>;
-  /** The payment as the API shows it; null when it cannot be read now. */
+  /** The payment as the API shows it; null if it cannot be read now. */
   read(merchant: Merchant, path: string): Promise<{ readonly state: string } | null>;
   logIn(merchant: Merchant, person: Person): Promise<void>;
   close(): Promise<void>;
@@ -115,7 +115,7 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
   };
 }
 
-/** Repeats it until there is a response that counts; null when there is none within the limit. */
+/** Repeats it until there is a valid response; null if there is none within the limit. */
 async function untilAnswered<Answer extends Response>(attempt: () => Promise<Answer | null>): Promise<Answer | null> {
   const giveUpAtMs = Date.now() + REPEAT_LIMIT_MS;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {

@@ -1,13 +1,12 @@
-// A small disk of our own for PostgreSQL's data, which can be filled: a tmpfs, where this process may mount one.
+// A small separate disk for PostgreSQL's data, which can be filled: a tmpfs, if this process may mount one.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
 
 export type Disk = {
   readonly folder: string;
-  /** Leaves no room at all. */
   fill(): void;
   makeRoom(): void;
-  /** What is on it is lost when it is unmounted. */
+  /** Its content is lost when it is unmounted. */
   copyTo(folder: string): void;
   unmount(): void;
 };
@@ -15,7 +14,7 @@ export type Disk = {
 const WHOLE_SIZE = '4g';
 const KIB = 1024;
 
-/** Null where it cannot be mounted, for example without root. */
+/** Null if it cannot be mounted, for example without root. */
 export function mountDisk(folder: string): Disk | null {
   mkdirSync(folder, { recursive: true });
   if (!mount(['-t', 'tmpfs', '-o', `size=${WHOLE_SIZE},mode=755`, 'tmpfs', folder])) return null;

@@ -1,15 +1,15 @@
-// An engine of a campaign, kept running by the supervisor of `npm start`, which a fault can hold down for a while.
+// An engine of a campaign, kept running by the supervisor of `npm start`. A fault can hold it down for a while.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keepRunning } from '../src/engines/process/keep-running.ts';
 import type { Engine as Running } from '../src/engines/process/supervised-process.ts';
 
 export type Engine<Server = Running> = {
-  /** As it was started first: address and password are the same after every start. */
+  /** The first start: address and password are the same after every start. */
   readonly server: Server;
   readonly name: string;
   /** Undefined while it is down. */
   pid(): number | undefined;
-  /** It is not started before then, as when a machine is away. */
+  /** Is not started before then, like a machine that is unavailable. */
   holdDown(untilMs: number): void;
   stop(): Promise<void>;
 };
@@ -21,12 +21,12 @@ type EngineOptions<Server> = {
   readonly report: (line: string) => void;
 };
 
-/** A campaign kills it more often than anything but a campaign does. */
+/** A campaign kills it far more often than happens in practice. */
 const MOST_FAILURES = 1000;
-/** And with less time in between to be healthy in. */
+/** And with a shorter healthy time in between. */
 const LONGEST_RESTART_MS = 1000;
 
-/** Resolves when it runs; rejects when the first start fails. */
+/** Resolves when it runs; rejects if the first start fails. */
 export async function startEngine<Server extends Running>(options: EngineOptions<Server>): Promise<Engine<Server>> {
   const { name, logFile, start, report } = options;
   let current: Running | undefined;

@@ -1,4 +1,4 @@
-// The engines of a campaign: PostgreSQL with either of Temporal's servers, each started again when it ends.
+// The engines of a campaign: PostgreSQL with either of Temporal's servers, each restarted when it ends.
 import { join } from 'node:path';
 import { freePort } from '../src/engines/process/ports.ts';
 import { startPostgresServer, TEMPORAL, type PostgresServer } from '../src/engines/postgres/server.ts';
@@ -8,10 +8,10 @@ import { startTemporalServer, type TemporalServer } from '../src/engines/tempora
 import { startEngine, type Engine } from './engine.ts';
 
 /**
- * `embedded`: Temporal's development server, as `npm start` has it. `postgresql`: its production server, with its data in
- * the PostgreSQL that the service uses too, so that a fault there hits both. `postgresql-async`: the same, but no commit of
- * Temporal's waits for the disk. `postgresql-apart`: that in a PostgreSQL of its own, where no commit of ours takes its
- * commits along to the disk.
+ * `embedded`: Temporal's development server, as in `npm start`. `postgresql`: its production server, with its data in
+ * the service's PostgreSQL, so that a fault there hits both. `postgresql-async`: the same, but Temporal's commits do
+ * not wait for the disk. `postgresql-apart`: the same in a separate PostgreSQL, where our commits do not flush
+ * Temporal's to the disk.
  */
 export const ENGINE_KINDS = ['embedded', 'postgresql', 'postgresql-async', 'postgresql-apart'] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
@@ -25,9 +25,9 @@ type EngineOptions = {
 export const DATABASE = 'malipo';
 export const TEMPORAL_DATABASE = 'temporal';
 const HOST = '127.0.0.1';
-/** Several servers, and each of the four parts of Temporal's production server, keep connections of their own. */
+/** Several servers, and each of the four parts of Temporal's production server, have separate connections. */
 const SETTINGS = { max_connections: '400' };
-/** Commits that do not wait for the disk stay in memory for up to ten seconds, in place of 0.2, unless another commit waits. */
+/** Commits that do not wait for the disk stay in memory for up to ten seconds, not 0.2, unless another one waits. */
 const LATE_WRITES = { wal_writer_delay: '10s', wal_writer_flush_after: '1GB', wal_buffers: '64MB' };
 
 export async function startPostgres(
@@ -73,7 +73,7 @@ export async function developmentServer(
   return (signal) => startTemporalServer({ ...common, binary, databaseFile, namespaces: [namespace], signal });
 }
 
-/** Its databases are created where they are not there yet. */
+/** Its databases are created unless they exist. */
 export async function productionServer(
   postgres: PostgresServer,
   { folder, kind, report }: EngineOptions,

@@ -1,4 +1,4 @@
-// Carries out the scheduled faults, and heals each when its time is over.
+// Carries out the scheduled faults, and heals each at the end of its time.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { openLineFile } from './line-file.ts';
 import { describeFault, partHitBy, PLUGS, type PlannedFault } from './schedule.ts';
 import type { Part, Topology } from './topology.ts';
 
-/** A fault as it was: it may have begun and ended later than planned on a busy machine. */
+/** A fault as it happened: on a busy machine it may begin and end later than planned. */
 export type Fault = PlannedFault & { readonly begunAtMs: number; readonly healedAtMs: number };
 
 type FaultsOptions = {
@@ -23,7 +23,7 @@ type FaultsOptions = {
 
 export type Heal = () => Promise<void>;
 type Report = (line: string) => void;
-/** Writes down what is done to the service, before it is done. */
+/** Records each action on the service before it happens. */
 type Record = (line: FaultLine) => void;
 
 const SWITCHING = { limitMs: 5000, tries: 20, waitMs: 500 } as const;
@@ -114,7 +114,7 @@ async function begin(
   }
 }
 
-/** Does nothing while the part is down: there is nothing to hit. */
+/** Does nothing while the part is down. */
 async function end(part: Part | undefined, signal: NodeJS.Signals, record: Record): Promise<Heal> {
   const pid = part?.pid();
   if (pid !== undefined) {
@@ -131,7 +131,7 @@ async function endEngine(
 ): Promise<Heal> {
   engine.holdDown(Date.now() + durationMs);
   await end(engine, signal, record);
-  // Until it runs again: how long an engine takes to start is not the service's doing.
+  // Until it runs again: the start time of an engine is not the service's fault.
   return () => untilAllRun([engine]);
 }
 
@@ -141,7 +141,7 @@ async function untilAllRun(engines: readonly Engine[]): Promise<void> {
     await sleep(ENGINE_START.lookEveryMs);
 }
 
-/** Stands still until it is healed. */
+/** Stops the process until it is healed. */
 export async function stopProcess(part: Part | undefined): Promise<Heal> {
   const pid = part?.pid();
   // The same process later: its number may belong to another one by then.
@@ -169,7 +169,7 @@ async function terminateBackends(
       await client.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [chosen]);
     });
   } catch (error) {
-    // PostgreSQL itself is away because of another fault.
+    // PostgreSQL itself is unavailable because of another fault.
     report(`no connection could be ended: ${String(error)}`);
   }
   return NOT_HEALED;
@@ -190,7 +190,7 @@ export async function switchReceiver(topology: Topology, report: Report, mode: o
   return () => put(topology.receiver.url, { name: 'ok' }, report);
 }
 
-// A part that was killed meanwhile has no fault any more, and takes the switch when it is up again.
+// A part that was killed meanwhile has lost its fault, and accepts the switch once it is up again.
 async function put(url: string, body: object, report: Report): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -211,9 +211,9 @@ async function put(url: string, body: object, report: Report): Promise<void> {
 }
 
 /**
- * Kills every process of these engines at once, so that what they had in memory alone is lost. A power loss does the same, but for one
- * thing: what was written and not yet flushed stays, because the operating system goes on. Nothing can run between two of the kills but
- * what runs in the same millisecond.
+ * Kills every process of these engines at once, so that memory that was not written is lost. Unlike a power loss,
+ * written data that were not flushed stay, because the operating system continues. Only events of the same millisecond
+ * can happen between two of the kills.
  */
 function pullPlug(engines: readonly Engine[], record: Record): void {
   const pids = engines.flatMap((engine) => {
@@ -231,7 +231,7 @@ function pullPlug(engines: readonly Engine[], record: Record): void {
   }
 }
 
-/** Each connection of PostgreSQL, and each of its tasks, is a process that would notice only a moment later. */
+/** Each connection and each task of PostgreSQL is a process that would notice only a moment later. */
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }

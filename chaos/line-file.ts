@@ -1,4 +1,4 @@
-// A file of JSON lines that outlives a killed process: a line is with the operating system before the call returns.
+// A file of JSON lines that survives a killed process: a line is with the operating system before the call returns.
 import { appendFileSync } from 'node:fs';
 
 export type LineFile = { readonly path: string; append(entry: object): void };

@@ -1,4 +1,4 @@
-// Carries out the planned payments: requests them, and lets people decide about payouts and about refunds of paid collections.
+// Carries out the planned payments: requests them, and lets people decide on payouts and refunds.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Response } from './client.ts';
 import type { Merchant } from './merchants.ts';
@@ -15,11 +15,11 @@ const CALLERS_AT_ONCE = 3;
 const BATCH = 2;
 const LOOK_EVERY_MS = 2000;
 const REVERSAL_LIMIT_MS = 60_000;
-/** What each merchant has to pay out from: the largest amount that MTN Uganda collects at once, a few times. */
+/** The funds of each merchant for payouts: the largest amount that MTN Uganda collects at once, a few times. */
 const FUNDING = { times: 3, amount: 5_000_000 };
 const FUNDING_LIMIT_MS = 60_000;
 
-/** Resolves when every payment was requested and everything about it decided, as far as responses came. */
+/** Resolves when every payment was requested and decided, if responses came. */
 export async function runLoad(plan: readonly PlannedPayment[], options: LoadOptions): Promise<void> {
   const load = createLoad(options);
   const underWay = new Set<Promise<void>>();
@@ -33,7 +33,7 @@ export async function runLoad(plan: readonly PlannedPayment[], options: LoadOpti
   await load.releaseRest();
 }
 
-/** What people decide about. */
+/** The object of people's decisions. */
 type Decided = { readonly noun: 'payouts' | 'reversals'; readonly id: string };
 
 function createLoad({ client, merchants }: LoadOptions) {
@@ -72,7 +72,6 @@ function createLoad({ client, merchants }: LoadOptions) {
       });
     const releaseByAll = async () => {
       const released = await releaseBy(first, 'a');
-      // It needs another approval.
       if (released?.status === 200 && released.body.includes('"state":"queued"')) await releaseBy(second, 'b');
     };
     switch (decision) {
@@ -161,7 +160,7 @@ async function create(client: Client, merchant: Merchant, payment: PlannedPaymen
   return response;
 }
 
-/** Gives every merchant money to pay out, by collections like any other. Rejects when they are not paid in time. */
+/** Gives every merchant money to pay out, by ordinary collections. Rejects if they are not paid in time. */
 export async function fundMerchants(client: Client, merchants: readonly Merchant[], planned: number): Promise<void> {
   await Promise.all(
     merchants.flatMap((merchant, number) =>

@@ -1,21 +1,20 @@
-// Rows written one after the other beside Temporal's, by which one sees how many of its commits each pull of the plug has lost.
+// Rows written continuously beside Temporal's, which show how many of its commits each pull of the plug lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { withConnection } from '../src/engines/postgres/connection.ts';
 import type { PostgresServer } from '../src/engines/postgres/server.ts';
 import { TEMPORAL_DATABASE } from './engines.ts';
 
-/** What was confirmed, and was not there any more when PostgreSQL ran again. */
+/** Confirmed rows that were missing when PostgreSQL ran again. */
 export type Loss = {
-  /** When the last of them was confirmed. */
   readonly atMs: number;
   readonly markers: number;
-  /** From the first that was lost to the last: every other commit to Temporal's databases in this time is lost too. */
+  /** From the first lost row to the last: all other commits to Temporal's databases in this time are lost too. */
   readonly spanMs: number;
 };
 
 type Markers = {
-  /** Returns a loss for each time that PostgreSQL went away, also where it lost nothing. */
+  /** Returns a loss for each outage of PostgreSQL, even without a lost row. */
   stop(): Promise<readonly Loss[]>;
 };
 
@@ -23,7 +22,7 @@ const EVERY_MS = 10;
 const AGAIN_MS = 50;
 const CONNECT_LIMIT_MS = 5000;
 
-/** Commits to Temporal's database, as it does itself, until it is stopped. */
+/** Commits to Temporal's database, as Temporal does, until it is stopped. */
 export async function startMarkers(postgres: PostgresServer): Promise<Markers> {
   const connectionString = postgres.urlFor(TEMPORAL_DATABASE);
   const losses: Loss[] = [];

@@ -28,7 +28,7 @@ export type Merchant = {
 export const PASSWORD = 'correct horse battery staple';
 
 const CURRENCY = 'UGX';
-/** The first merchant asks for two approvers above this amount, and has two endpoints. */
+/** The first merchant requires two approvers above this amount, and has two endpoints. */
 const TWO_APPROVERS_ABOVE = 4000n;
 
 type SeedOptions = {

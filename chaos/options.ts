@@ -7,29 +7,28 @@ import { PLUGS, type Plug } from './schedule.ts';
 export type Options = {
   readonly payments: number;
   readonly seed: string;
-  /** Over this time the payments and the faults are spread; the wait for the end comes after it. */
+  /** The payments and the faults are spread over this time; the wait for the end comes afterwards. */
   readonly minutes: number;
   readonly servers: number;
-  /** Each server as two processes: one serves the API, the other one does the rest. */
+  /** Each server as two processes: one serves the API, the other does the rest. */
   readonly areRolesSplit: boolean;
   readonly topology: EngineKind;
   readonly faults: boolean;
   /** The longest time from one fault to the next, in seconds. */
   readonly faultGap: number;
-  /** In place of all other faults the plug is pulled so many times; 0: the faults are those of the seed. */
+  /** How often the plug is pulled, instead of all other faults; 0: the faults follow from the seed. */
   readonly pulls: number;
   readonly plug: Plug;
-  /** Rows of the sandbox operator's table that no payment is of. */
+  /** Rows of the sandbox operator's table that no payment uses. */
   readonly except: readonly string[];
-  /** Markdown with the tables of the run. */
   readonly report: string | undefined;
-  /** The folder of the evidence stays after a run without violations too. */
+  /** The folder of the evidence stays even without violations. */
   readonly keep: boolean;
-  /** Instead of a campaign: break its evidence in many ways, each of which the checker must name. */
+  /** Instead of a campaign: falsifies its evidence in many ways, each of which the checker must name. */
   readonly prove: boolean;
 };
 
-/** Payments per minute, unless the options say how long it takes. */
+/** Payments per minute, unless the options set the duration. */
 const PAYMENTS_PER_MINUTE = 90;
 const SHORTEST_FAULT_GAP = 2;
 const PULLS_PER_MINUTE = 3;
@@ -40,7 +39,7 @@ const USAGE = `usage: npm run chaos -- [--payments N] [--seed S] [--minutes M] [
                        [--except ROW,…] [--report FILE] [--keep]
        npm run chaos -- --prove`;
 
-/** Ends the process with the usage when the arguments are not usable. */
+/** Ends the process with the usage if the arguments are unusable. */
 export function readOptions(): Options {
   const { values } = readArguments({
     usage: USAGE,

@@ -1,4 +1,4 @@
-// The sessions of a campaign's people: opened with a one-time code, and again before the second factor is stale.
+// The sessions of a campaign's people: opened with a one-time code, and renewed before the second factor is stale.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { totpCode, totpStepAt } from '../src/security/totp.ts';
 import { PASSWORD, type Merchant, type Person } from './merchants.ts';
@@ -6,24 +6,24 @@ import { PASSWORD, type Merchant, type Person } from './merchants.ts';
 type Opened = { readonly status: number; readonly body: string; readonly cookie: string };
 
 export type Sessions = {
-  /** Opens one session, however many calls ask for it at once. Throws when the person cannot log in. */
+  /** Opens one session, however many calls request it at once. Throws if the person cannot log in. */
   logIn(merchant: Merchant, person: Person): Promise<void>;
-  /** The cookie of a session whose second factor stays fresh for as long as one call may take; null: the person cannot log in. */
+  /** The cookie of a session whose second factor stays fresh during one call; null: the person cannot log in. */
   freshCookie(merchant: Merchant, person: Person): Promise<string | null>;
 };
 
-/** A second factor is fresh for five minutes: a call that begins within this time is over before, however often it is repeated. */
+/** A second factor is fresh for five minutes: a call that begins within this time ends before, even with repeats. */
 const VERIFICATION_USED_FOR_MS = 90_000;
 const TOTP_STEP_MS = 30_000;
 
-/** `post` sends a log-in until it is answered, with a new body each time; null: it never was. */
+/** `post` sends a log-in until it is answered, with a new body each time; null: it was never answered. */
 export function createSessions(post: (bodyOf: () => Promise<string>) => Promise<Opened | null>): Sessions {
   const sessions = new Map<string, { readonly cookie: string; readonly openedAtMs: number }>();
   const openings = new Map<string, Promise<void>>();
-  /** The time step of the last one-time code of each person: a code works once, and uses up the earlier ones. */
+  /** The time step of each person's last one-time code: a code works once, and uses up the earlier ones. */
   const lastSteps = new Map<string, number>();
 
-  // A repeat needs another code: the attempt whose response was lost may have used up its own.
+  // A repeat needs another code: the attempt with the lost response may have used up its own.
   async function nextCode({ id, totpSecret }: Person): Promise<string> {
     const step = Math.max((lastSteps.get(id) ?? 0) + 1, totpStepAt(new Date()));
     lastSteps.set(id, step);

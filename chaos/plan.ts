@@ -1,9 +1,9 @@
-// Which payments a campaign requests, and what people do with them: all of it from the seed.
+// The payments of a campaign, and the decisions of people on them: all from the seed.
 import type { Random } from './random.ts';
 
-/** How the creation is requested: once, again with the same key, by several at once, or again with another body. */
+/** How the creation is requested: once, again with the same key, several times at once, or again with another body. */
 export type Repetition = 'once' | 'repeated' | 'concurrent' | 'conflicting';
-/** What people do with a payout or a refund. `race`: an approver releases it while its maker cancels it. */
+/** The decision of people on a payout or a refund. `race`: an approver releases it while its maker cancels it. */
 export type Decision = 'release' | 'release_twice' | 'release_in_batch' | 'reject' | 'cancel' | 'race' | 'leave';
 
 export type PlannedPayment = {
@@ -12,7 +12,7 @@ export type PlannedPayment = {
   readonly merchant: number;
   /** The row of the sandbox operator's table: the last three digits of the phone. */
   readonly row: string;
-  /** Of this payment alone, so that the operator's records of a phone are those of one payment. */
+  /** Unique to this payment, so that the operator's records of a phone are those of one payment. */
   readonly phone: string;
   readonly amount: number;
   readonly repetition: Repetition;
@@ -21,7 +21,7 @@ export type PlannedPayment = {
   readonly isReversed: boolean;
   /** Since the start of the campaign. */
   readonly atMs: number;
-  /** Between the creation and what people decide. */
+  /** Between the creation and the decision. */
   readonly thoughtMs: number;
 };
 
@@ -51,7 +51,7 @@ export function planPayments(plan: Plan, random: Random): PlannedPayment[] {
   const { payments, merchants, durationMs, except } = plan;
   let rows: string[] = [];
   return Array.from({ length: payments }, (_, index) => {
-    // Every row comes once before any comes again.
+    // Every row occurs once before any occurs again.
     if (rows.length === 0) rows = random.shuffled(ROWS.filter((each) => !except.includes(each)));
     const row = rows.pop() ?? PAID_ROW;
     return {

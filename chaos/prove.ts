@@ -1,4 +1,4 @@
-// `npm run chaos -- --prove`: the checker finds nothing in a good run, every way to falsify it, and every broken service.
+// `npm run chaos -- --prove`: the checker finds nothing in a good run, but each falsification and broken service.
 import { BREAKAGES } from './breakages.ts';
 import { BROKEN_SERVICES, type BrokenService } from './broken-services.ts';
 import { violationLines } from './report.ts';
@@ -19,7 +19,7 @@ export async function proveChecker(report: Report): Promise<boolean> {
   const carryOut = async (): Promise<void> => {
     for (let run = runs.shift(); run; run = runs.shift()) {
       const isRight = await run().catch((error: unknown) => {
-        report(`FAILED  a run did not come to its end: ${error instanceof Error ? error.message : String(error)}`);
+        report(`FAILED  a run did not finish: ${error instanceof Error ? error.message : String(error)}`);
         return false;
       });
       results.push(isRight);

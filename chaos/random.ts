@@ -6,7 +6,6 @@ export type Random = {
   next(): number;
   /** An integer from `low` to `high`, both included. */
   integer(low: number, high: number): number;
-  /** True with this probability. */
   chance(probability: number): boolean;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
   shuffled<Item>(items: readonly Item[]): Item[];

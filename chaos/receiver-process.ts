@@ -1,10 +1,10 @@
-// The campaign's webhook receiver: writes down every request before it responds, and can be made slow, faulty or dead.
+// The campaign's webhook receiver: records every request before it responds, and can be made slow, faulty or dead.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitWithParent, reportReady } from '../src/engines/process/parent-link.ts';
 import { openLineFile } from './line-file.ts';
 
-/** `gone`: it answers that there is no such endpoint any more. */
+/** `gone`: it answers that the endpoint no longer exists. */
 type Behaviour = 'ok' | 'slow' | 'errors' | 'gone' | 'down';
 type Mode = { readonly name: Behaviour; readonly latencyMs?: number };
 

@@ -1,21 +1,21 @@
-// How long the service took to recover from each fault, computed from what was recorded when.
+// How long the service took to recover from each fault, computed from recorded times.
 import { truthOf } from './checker/operator-rules.ts';
 import type { EventRow } from './checker/records.ts';
 import { groupBy, type Case } from './checker/violation.ts';
 import type { Fault } from './faults.ts';
 
-/** Something that was due at one moment and done at another. */
+/** A step that was due at one moment and done at another. */
 type Step = { readonly id: string; readonly what: string; readonly dueAtMs: number; readonly doneAtMs: number };
 
-/** `last` is what was done last; null when nothing was overdue. */
+/** `last` is the last overdue step; null if nothing was overdue. */
 export type Recovery = { readonly ms: number; readonly last: Pick<Step, 'id' | 'what'> | null };
 
-/** What takes longer than this counts as delayed. In the demonstration a status poll comes every two seconds. */
+/** A longer step counts as delayed. In the demonstration a status poll comes every two seconds. */
 const PROMPT_MS = 5000;
 
 /**
- * By fault: from its end until everything that was overdue at that moment was done; 0 when nothing was. Faults that
- * overlap share what they delayed.
+ * For each fault, the time from its end until everything overdue at that moment was done; 0 without overdue work.
+ * Overlapping faults share their delays.
  */
 export function recoveryTimes(faults: readonly Fault[], evidence: Case): Map<number, Recovery> {
   const delayed = stepsOf(evidence).filter(({ dueAtMs, doneAtMs }) => doneAtMs - dueAtMs > PROMPT_MS);
@@ -28,7 +28,7 @@ export function recoveryTimes(faults: readonly Fault[], evidence: Case): Map<num
   );
 }
 
-/** For each fault that any payment followed: from its beginning until one that was requested after it reached the operator. */
+/** For each fault with a later payment: from its beginning until a payment requested after it reached the operator. */
 export function flowsAgainMs(faults: readonly Fault[], { records, operator }: Case): number[] {
   const sends = [...records.collections, ...records.payouts].flatMap(({ createdAt, operatorReference }) => {
     const receivedAtMs = operator.get(operatorReference)?.receivedAtMs;
@@ -47,15 +47,15 @@ function stepsOf({ records, operator, received }: Case): Step[] {
     if (dueAtMs !== undefined && doneAtMs !== undefined) steps.push({ id, what, dueAtMs, doneAtMs });
   };
   for (const row of [...records.collections, ...records.payouts]) {
-    const own = events.get(row.id) ?? [];
+    const paymentEvents = events.get(row.id) ?? [];
     const sent = operator.get(row.operatorReference);
-    const released = own.find(({ type }) => type === 'payout.released');
+    const released = paymentEvents.find(({ type }) => type === 'payout.released');
     const mayBeSent = row.id.startsWith('col_') ? row.createdAt : released?.createdAt;
     add(row.id, 'sent', mayBeSent?.getTime(), sent?.receivedAtMs);
     const truth = truthOf(sent);
     if (truth === 'unknown' || truth === 'pending') continue;
-    add(row.id, 'outcome recorded', sent?.decidedAtMs ?? undefined, lastOutcome(own));
-    const reversed = own.find(({ type }) => type.endsWith('.reversed'));
+    add(row.id, 'outcome recorded', sent?.decidedAtMs ?? undefined, lastOutcome(paymentEvents));
+    const reversed = paymentEvents.find(({ type }) => type.endsWith('.reversed'));
     add(row.id, 'return recorded', sent?.givenBackAtMs ?? undefined, reversed?.createdAt.getTime());
   }
   const firstReceived = new Map<string, number>();
@@ -68,7 +68,7 @@ function stepsOf({ records, operator, received }: Case): Step[] {
   return steps;
 }
 
-/** When the outcome that the operator decided was recorded. */
+/** When the operator's outcome was recorded. */
 function lastOutcome(events: readonly EventRow[]): number | undefined {
   const outcome = events.findLast(({ type }) => /\.(succeeded|failed|expired)$/.test(type));
   return outcome?.createdAt.getTime();

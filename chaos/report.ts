@@ -12,10 +12,10 @@ export type Outcome = {
   readonly options: Options;
   readonly judgement: Judgement;
   readonly faults: readonly Fault[];
-  /** What each pull of the plug took from Temporal's databases. */
+  /** The losses of Temporal's databases by each pull of the plug. */
   readonly losses: readonly Loss[];
   readonly loadMs: number;
-  /** From the last request until the checker had nothing to object; null: never. */
+  /** From the last request until the checker found no violation; null: never. */
   readonly endMs: number | null;
 };
 
@@ -97,7 +97,7 @@ function statesTable({ judgement }: Outcome): string {
   ]);
 }
 
-/** How much was never sent, by whose outage. Only a fault may explain it, so where none does nothing may be missing. */
+/** How much was never sent, by cause. Only a fault may explain it, so without a fault nothing may be missing. */
 function sendsTable(evidence: Case): string {
   const { faults } = evidence.interference;
   const sends = sendsOf(evidence);
@@ -107,16 +107,16 @@ function sendsTable(evidence: Case): string {
   return table([
     ['to be sent', 'number', 'our outage', 'the operator’s', 'out of reach of every fault', 'of these not sent'],
     ...kinds.map((kind) => {
-      const own = sends.filter((send) => send.kind === kind);
-      const ours = own.filter(({ outage }) => outage === 'service_unavailable');
-      const operators = own.filter(({ outage }) => outage !== null && outage !== 'service_unavailable');
-      const clear = own.filter((send) => !isExplained(send, faults));
+      const kindSends = sends.filter((send) => send.kind === kind);
+      const ours = kindSends.filter(({ outage }) => outage === 'service_unavailable');
+      const operators = kindSends.filter(({ outage }) => outage !== null && outage !== 'service_unavailable');
+      const clear = kindSends.filter((send) => !isExplained(send, faults));
       const lost = clear.filter(({ outage }) => outage !== null);
       return [
         `${kind}s`,
-        String(own.length),
-        share(ours, own),
-        share(operators, own),
+        String(kindSends.length),
+        share(ours, kindSends),
+        share(operators, kindSends),
         String(clear.length),
         share(lost, clear),
       ];
@@ -130,13 +130,15 @@ function faultsTable({ faults, judgement }: Outcome): string {
   return table([
     ['fault', 'times', 'lasted', 'recovered, median', 'recovered, longest', 'done last'],
     ...kinds.map((kind) => {
-      const own = faults.filter((fault) => fault.kind === kind);
-      const recoveries = own.map(({ number }) => recovery.get(number) ?? NOTHING_OVERDUE).sort((a, b) => a.ms - b.ms);
+      const kindFaults = faults.filter((fault) => fault.kind === kind);
+      const recoveries = kindFaults
+        .map(({ number }) => recovery.get(number) ?? NOTHING_OVERDUE)
+        .sort((a, b) => a.ms - b.ms);
       const last = recoveries.at(-1)?.last ?? null;
-      const longest = Math.max(...own.map(({ durationMs }) => durationMs));
+      const longest = Math.max(...kindFaults.map(({ durationMs }) => durationMs));
       return [
         kind.replaceAll('_', ' '),
-        String(own.length),
+        String(kindFaults.length),
         longest === 0 ? 'a moment' : `up to ${seconds(longest)}`,
         seconds(recoveries[Math.floor(recoveries.length / 2)]?.ms ?? 0),
         seconds(recoveries.at(-1)?.ms ?? 0),

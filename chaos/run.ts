@@ -20,7 +20,7 @@ function interruption(): Promise<never> {
       });
     }
   });
-  // The campaign waits for it once everything runs; until then nothing does.
+  // The campaign waits for it once everything runs; until then nothing handles it.
   interrupted.catch(() => undefined);
   return interrupted;
 }
@@ -30,9 +30,7 @@ const report = reporter();
 if (options.prove) process.exit((await proveChecker(report)) ? 0 : 1);
 report(`seed ${options.seed}`);
 const outcome = await runCampaign(options, report, interruption()).catch((error: unknown) => {
-  process.stderr.write(
-    `the campaign did not come to its end: ${error instanceof Error ? error.message : String(error)}\n`,
-  );
+  process.stderr.write(`the campaign did not finish: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 });
 process.stdout.write(`\n${formatReport(outcome)}\n`);

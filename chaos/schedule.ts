@@ -1,8 +1,8 @@
-// Which faults come when and for how long: all of it from the seed, so that a campaign can be repeated.
+// The faults with their times and durations: all from the seed, so that a campaign can be repeated.
 import type { BrokenPart } from './checker/evidence.ts';
 import type { Random } from './random.ts';
 
-/** What loses its power: the PostgreSQL with Temporal's databases, with Temporal or under a Temporal that goes on. */
+/** The parts that lose power: the PostgreSQL with Temporal's databases, with Temporal or without. */
 export const PLUGS = {
   engines: 'plug_of_engines_pulled',
   database: 'plug_of_database_pulled',
@@ -12,23 +12,23 @@ export type Plug = keyof typeof PLUGS;
 export type PlannedFault = {
   readonly number: number;
   readonly kind: FaultKind;
-  /** Which of several servers. */
+  /** The index among several servers. */
   readonly target: number;
   /** Since the start of the campaign. */
   readonly atMs: number;
-  /** 0: it is over at once, and what it hit starts again by itself. */
+  /** 0: it ends at once, and its part restarts by itself. */
   readonly durationMs: number;
 };
 
 type Profile = {
-  /** How often it comes in comparison with the others; 0: only when asked for. */
+  /** Its frequency relative to the others; 0: only on request. */
   readonly weight: number;
-  /** What it hits: no two faults hit the same at once. */
+  /** The part that it hits: no two faults hit the same part at once. */
   readonly hits: BrokenPart;
   readonly durationMs: readonly [number, number];
 };
 
-// The receiver is away for less than its schedule of attempts.
+// The receiver is down for less than its schedule of attempts.
 const PROFILES = {
   server_killed: { weight: 8, hits: 'server', durationMs: [0, 0] },
   server_stopped: { weight: 3, hits: 'server', durationMs: [3000, 15_000] },
@@ -58,18 +58,16 @@ const FAULT_KINDS = Object.keys(PROFILES) as FaultKind[];
 
 const FIRST_AT_MS = 4000;
 const SHORTEST_GAP_MS = 2000;
-/** How many may be under way at once. */
 const MOST_AT_ONCE = 2;
 
 type ScheduleOptions = {
   readonly durationMs: number;
   readonly servers: number;
   readonly hasDisk: boolean;
-  /** The longest time from one fault to the next. */
   readonly longestGapMs: number;
 };
 
-/** The same for the same seed and options; without a disk that can be filled, those faults alone are missing. */
+/** The same for the same seed and options. Without a disk that can be filled, only those faults are missing. */
 export function scheduleFaults({ hasDisk, ...options }: ScheduleOptions, random: Random): PlannedFault[] {
   return scheduleAll(options, random).filter(({ kind }) => kind !== 'disk_full' || hasDisk);
 }
@@ -96,7 +94,7 @@ function scheduleAll(options: Omit<ScheduleOptions, 'hasDisk'>, random: Random):
 
 type PullOptions = { readonly pulls: number; readonly plug: Plug; readonly durationMs: number };
 
-/** At random moments, and yet at least half of the mean gap from one to the next, in which everything starts again. */
+/** At random moments, at least half the mean gap apart, so that everything can start again. */
 export function schedulePulls({ pulls, plug, durationMs }: PullOptions, random: Random): PlannedFault[] {
   const kind = PLUGS[plug];
   const gapMs = (durationMs - FIRST_AT_MS) / pulls;

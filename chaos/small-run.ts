@@ -1,4 +1,4 @@
-// A small run without faults, whose evidence the checker must find clean, and copies of it that are broken.
+// A small run without faults, whose evidence the checker must find clean, and falsified copies of it.
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,9 +15,8 @@ import { phoneOf, type PlannedPayment } from './plan.ts';
 import { ALL_ROLES, startTopology, type Topology } from './topology.ts';
 
 export type SmallRun = {
-  /** Of the evidence as it is. */
   readonly judgement: Judgement;
-  /** Of a copy that was broken in this way, with the id that a violation must name. */
+  /** The judgement of a copy with this breakage, and the id that a violation must name. */
   judgeBroken(breakage: Breakage): Promise<{ readonly judgement: Judgement; readonly id: string }>;
   stop(): Promise<void>;
 };
@@ -26,7 +25,7 @@ const SMALL = { kind: 'embedded', servers: 1, roles: [ALL_ROLES], merchants: MER
 
 const ORDINARY = { merchant: 0, amount: 1500, repetition: 'once', decision: 'release', isReversed: false } as const;
 
-/** Of every kind of ending, and of every decision, at least one. */
+/** At least one of every kind of ending and of every decision. */
 const PAYMENTS: readonly (Pick<PlannedPayment, 'kind' | 'row'> & Partial<PlannedPayment>)[] = [
   { kind: 'collection', row: '000' },
   { kind: 'collection', row: '000', repetition: 'repeated' },
@@ -92,7 +91,6 @@ export async function runSmall(report: (line: string) => void): Promise<SmallRun
   }
 }
 
-/** How long a broken service may take to show it. */
 const BROKEN_LIMIT_MS = 90_000;
 const LOOK_EVERY_MS = 1000;
 
@@ -104,7 +102,7 @@ export async function runBroken(service: BrokenService, report: (line: string) =
     const folder = join(topology.folder, 'broken');
     breakService(service, folder);
     await topology.replaceServers(folder);
-    // Nobody waits for a collection to be paid, which with some of these services none ever is.
+    // Nobody waits for a paid collection: with some of these services none is ever paid.
     const plan = PLAN.map((payment) => ({ ...payment, isReversed: false }));
     await runLoad(plan, { client, merchants: topology.merchants, startMs: Date.now() });
     const giveUpAtMs = Date.now() + BROKEN_LIMIT_MS;

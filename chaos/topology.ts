@@ -1,4 +1,4 @@
-// The processes of a campaign: engines, sandbox operator, receiver and servers, each started again when it dies.
+// The processes of a campaign: engines, sandbox operator, receiver and servers, each restarted when it dies.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,12 +19,11 @@ import { openLineFile } from './line-file.ts';
 import { seedMerchants, type Merchant } from './merchants.ts';
 
 export type Part = { readonly name: string; pid(): number | undefined };
-/** A process of ours, at an address that stays the same. */
+/** A process of ours at a fixed address. */
 export type Server = Part & {
   readonly url: string;
-  /** It stays down until it is started. */
   stop(): Promise<void>;
-  /** From the build in this folder; by default the project's own. */
+  /** From the build in this folder; by default the project's. */
   start(root?: string): Promise<void>;
 };
 /** Shows its metrics, and serves the API if it has that role. */
@@ -34,39 +33,36 @@ export type Topology = {
   readonly folder: string;
   readonly evidence: Evidence;
   readonly merchants: readonly Merchant[];
-  /** Those that serve the API. */
   readonly servers: readonly Server[];
-  /** With those that have other roles alone. */
+  /** All server processes, including those without the API. */
   readonly serverProcesses: readonly ServerProcess[];
   readonly sandbox: Server;
   readonly receiver: Server;
   readonly temporal: Engine;
   readonly postgres: Engine<PostgresServer>;
-  /** The one with Temporal's databases, if that has any: the same, unless it is apart. */
+  /** The PostgreSQL with Temporal's databases, if any: the same one, unless it is apart. */
   readonly temporalPostgres: Engine<PostgresServer>;
-  /** To which a client of our own may connect, to end the connections of the service. */
+  /** For a client of ours that ends the connections of the service. */
   readonly adminUrl: string;
-  /** Null where none could be mounted. */
+  /** Null if none could be mounted. */
   readonly disk: Disk | null;
   /** The sandbox operator's settings, with its credentials. */
   readonly environment: Readonly<Record<string, string>>;
   stopServers(): Promise<void>;
-  /** Starts the servers again at the same addresses, from the build in this folder. */
+  /** Restarts the servers at the same addresses, from the build in this folder. */
   replaceServers(root: string): Promise<void>;
-  /** With `keepsData` the folder has PostgreSQL's data afterwards, wherever they were. */
+  /** With `keepsData` the folder afterwards has PostgreSQL's data, even from another folder. */
   stop(keepsData?: boolean): Promise<void>;
 };
 
 export type TopologyOptions = {
   readonly kind: EngineKind;
   readonly servers: number;
-  /** Each server is so many processes, each with its roles. */
+  /** Each server consists of these processes, each with its roles. */
   readonly roles: readonly string[];
   readonly merchants: number;
-  /** In addition to the campaign's own. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly report: (line: string) => void;
-  /** Mount a disk that can be filled. */
   readonly hasDisk: boolean;
 };
 
@@ -209,7 +205,7 @@ type Common = {
 };
 type PartOptions = Common & {
   readonly name: 'server' | 'sandbox' | 'receiver';
-  /** Of one of several servers. */
+  /** The name of one of several servers. */
   readonly title?: string;
   readonly port: number;
   readonly ready?: 'url' | 'message';
@@ -270,7 +266,7 @@ async function launch(options: PartOptions, root: string): Promise<SupervisedChi
         env: {
           ...process.env,
           ...environment,
-          // What is killed is one process, on any machine.
+          // Exactly one process is killed, on any machine.
           MALIPO_PROCESS_PER_ROLE: 'false',
           MALIPO_HTTP_PORT: String(port),
           MALIPO_PUBLIC_URL: url,
@@ -279,7 +275,7 @@ async function launch(options: PartOptions, root: string): Promise<SupervisedChi
       });
 }
 
-/** Writes down every end of the process, and whether it had been ready. */
+/** Records every end of the process, and whether it had been ready. */
 function watch(name: string, { folder, report }: PartOptions): (event: ChildEvent) => void {
   const log = openLineFile(join(folder, 'processes.jsonl'));
   let wasReady = false;

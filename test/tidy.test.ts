@@ -162,7 +162,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Of a function of src/db that only reads. One that also locks what it reads is called `…Locked`. */
+/** The name of a function of src/db that only reads. One that also locks its rows is called `…Locked`. */
 const READ_NAME = /^(find|get|list|count|page|measure|read)[A-Z](?!\w*Locked$)/;
 
 /** Parts in which no file imports itself by way of others, values and types alike. */
@@ -290,7 +290,7 @@ describe('the source tree', () => {
     assert.deepEqual(shared, []);
   });
 
-  it('names an operator in the catalogue, in its own files and where it is registered, and nowhere else', () => {
+  it('names an operator in the catalogue, in its own files and at its registrations, and nowhere else', () => {
     const mayName = (file: string) => MAY_NAME_OPERATORS.some((part) => isWithin(file, part));
     const naming = (file: string) => linesNaming(OPERATOR_IDS, file);
     assert.deepEqual(codeFiles.filter((file) => !mayName(file)).flatMap(naming), []);
@@ -351,7 +351,7 @@ describe('the source tree', () => {
     assert.deepEqual(large, []);
   });
 
-  it('names files for what they hold, in kebab-case', () => {
+  it('names files after their content, in kebab-case', () => {
     const wrong = files.filter((file) => {
       const name = basename(file);
       return BANNED_NAMES.test(name) || !/^[a-z0-9]+([.-][a-z0-9]+)*\.(tsx?|mjs)$/.test(name);
@@ -370,7 +370,7 @@ describe('the source tree', () => {
     );
   });
 
-  it('has each doc comment right above what it describes', () => {
+  it('has each doc comment directly above its declaration', () => {
     const stray = files.flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8');
       const found = text.matchAll(/\*\/\s*\n\s*(?:\/\*\*|[}\])])/g);
@@ -379,7 +379,7 @@ describe('the source tree', () => {
     assert.deepEqual(stray, []);
   });
 
-  it('begins every file with a sentence on what it is for', () => {
+  it('begins every file with a sentence on its purpose', () => {
     const withoutSentence = files.filter(
       (file) => !/^(#!.*\n)?\/\/ ([A-Z“]|`npm|`malipo|docker-compose)/.test(readFileSync(join(root, file), 'utf8')),
     );

@@ -1,5 +1,4 @@
-// Checks the words of the texts that callers, staff and people on call read: none that docs/glossary.md
-// replaced, no idiom that must be guessed.
+// Checks the words of texts and comments: none that docs/glossary.md replaced, no idiom that must be guessed.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,9 +24,29 @@ const RETIRED: readonly { readonly found: RegExp; readonly instead: string }[] =
   { found: /\bmay not any more\b/i, instead: 'no longer has permission' },
 ];
 
+/** Turns that need a second reading, which neither texts nor comments of the rooms in `PLAIN_ROOMS` may have. */
+const TURNS: typeof RETIRED = [
+  ...RETIRED,
+  { found: /\b(whoever|wherever)\b/i, instead: 'the person who, the place where' },
+  { found: /\ball the same\b/i, instead: 'nevertheless' },
+  { found: /\b(became|becomes?) of\b/i, instead: 'outcome' },
+  { found: /\bcome to (its|their) end\b/i, instead: 'finish' },
+  { found: /\bunder way\b/i, instead: 'in progress' },
+  { found: /\bin the place of\b/i, instead: 'instead of' },
+  { found: /\b[Nn]ull,? where\b/, instead: 'null if' },
+  { found: /\byet to\b/i, instead: 'must still' },
+  { found: /\btime-outs?\b/i, instead: 'timeout' },
+  { found: /\bsimultaneous(ly)?\b/i, instead: 'concurrent' },
+  { found: /\bby no process of ours\b/i, instead: 'unattested' },
+  { found: /^the same (of|by)\b/i, instead: 'as the named function, for' },
+];
+
 type Text = { readonly where: string; readonly text: string };
 
 const files = trackedFiles.filter((file) => /^(src|workflows|activities|console)\/.*\.(tsx?|mjs)$/.test(file));
+const PLAIN_ROOMS =
+  /^(console|chaos|tools|src\/(api|cli|dispatcher|server|webhooks|security|settings\/(?!operators)|dev|engines|domain\/[^/]+$|db\/(platform|work)|(domain|operations|db)\/(accounts|webhooks)))/;
+const plainFiles = trackedFiles.filter((file) => PLAIN_ROOMS.test(file) && /\.(tsx?|mjs)$/.test(file));
 const pages = trackedFiles.filter((file) => /^(docs\/|deploy\/|README|CONTRIBUTING).*\.md$/.test(file));
 
 /** Every text in the file: literals, the parts of templates, and what stands between tags. Parts joined by `+` are one text. */
@@ -51,6 +70,19 @@ function textsOf(file: string, content: string): Text[] {
     else if (joined(node) === null) visit(node);
   };
   visit(source);
+  return found;
+}
+
+/** The comments that have lines of their own; adjacent lines are one text. */
+function commentsOf(file: string, content: string): Text[] {
+  const found: { where: string; text: string; end: number }[] = [];
+  content.split('\n').forEach((line, index) => {
+    const text = /^\s*(?:\/\/|\/\*\*?|\*)(?!\/) ?(.*?)(?: \*\/)?$/.exec(line)?.[1];
+    const last = found.at(-1);
+    if (text === undefined) return;
+    if (last?.end === index) Object.assign(last, { text: `${last.text} ${text}`.trim(), end: index + 1 });
+    else found.push({ where: `${file}:${index + 1}`, text, end: index + 1 });
+  });
   return found;
 }
 
@@ -78,11 +110,11 @@ function joined(node: ts.Node): string | null {
   return left === null && right === null ? null : `${left ?? '…'}${right ?? '…'}`;
 }
 
-function faultsOf(texts: readonly Text[]): string[] {
+function faultsOf(texts: readonly Text[], retired = RETIRED): string[] {
   return texts.flatMap(({ where, text }) =>
-    RETIRED.filter(({ found }) => found.test(text)).map(
-      ({ found, instead }) => `${where}: “${found.exec(text)?.[0] ?? ''}”, better: ${instead}`,
-    ),
+    retired
+      .filter(({ found }) => found.test(text))
+      .map(({ found, instead }) => `${where}: “${found.exec(text)?.[0] ?? ''}”, better: ${instead}`),
   );
 }
 
@@ -91,6 +123,15 @@ describe('the texts that people read', () => {
     const texts = files.flatMap((file) => textsOf(file, readFileSync(join(root, file), 'utf8')));
     assert.ok(texts.length > 10_000, `${texts.length} texts`);
     assert.deepEqual(faultsOf(texts), []);
+  });
+
+  it('have no turn that needs a second reading, nor have the comments beside them', () => {
+    const texts = plainFiles.flatMap((file) => {
+      const content = readFileSync(join(root, file), 'utf8');
+      return [...textsOf(file, content), ...commentsOf(file, content)];
+    });
+    assert.ok(texts.length > 10_000, `${texts.length} texts`);
+    assert.deepEqual(faultsOf(texts, TURNS), []);
   });
 
   it('have none in the documentation either', () => {
@@ -117,6 +158,14 @@ describe('the texts that people read', () => {
         'sample.tsx:3: “of before”',
         'sample.tsx:4: “nobody there is”',
       ],
+    );
+  });
+
+  it('are found in comments over several lines', () => {
+    const content = '  /**\n   * Null while it is under\n   * way.\n   */\n  const a = 1;\n  // Whoever asks.\n';
+    assert.deepEqual(
+      faultsOf(commentsOf('sample.ts', content), TURNS).map((fault) => fault.replace(/, better:.*/, '')),
+      ['sample.ts:1: “under way”', 'sample.ts:6: “Whoever”'],
     );
   });
 });

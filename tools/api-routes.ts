@@ -1,4 +1,4 @@
-// The routes of the API without a server: for what is generated from them. None is called, so their dependencies may be missing.
+// The routes of the API without a server, for generators. No route is called, so dependencies may be missing.
 import { createApp, type ApiDeps } from '../src/api/app.ts';
 import type { Route } from '../src/api/route.ts';
 

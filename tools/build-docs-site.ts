@@ -1,4 +1,4 @@
-// Builds the documentation's site to dist/docs-site: the guides, the reference's page, and what they load.
+// Builds the documentation's site to dist/docs-site: the guides, the reference page, and the files that they load.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
@@ -29,7 +29,7 @@ function referencePage(): string {
     writeAsset('reference.js', source('reference.js')),
   ];
   const styles = [assets.style, writeAsset('reference.css', source('reference.css'))];
-  // The server puts the nonce of each response in its place.
+  // The server replaces it by the nonce of each response.
   const meta = '<meta property="csp-nonce" content="%STYLE_NONCE%">';
   return `${head({ title: 'API reference · Malipo', styles, scripts, meta })}
 <body class="reference">
@@ -45,8 +45,8 @@ which other tools read too; the <a href="/docs">guides</a> need none.</p></main>
 type PluginRoute = { readonly url: string; readonly handler: (request: unknown, reply: unknown) => string };
 
 /**
- * Scalar's bundle for browsers, from the one package that has it without the 270 others that it was built from: a plugin for Fastify.
- * It is registered as Fastify would, and asked for the one file that it would serve.
+ * Scalar's bundle for browsers, from the one package that has it without the 270 packages of its sources: a plugin for
+ * Fastify. It is registered as in Fastify, and serves this one file.
  */
 function scalarScript(): string {
   const routes: PluginRoute[] = [];
@@ -61,11 +61,11 @@ function scalarScript(): string {
   const reply = { header: () => reply, send: (text: string) => text };
   const script = serve?.({}, reply) ?? '';
   if (!script.includes('createApiReference')) throw new Error('the package of the reference has no script');
-  // The map of its sources is not served.
+  // The source map is not served.
   return script.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
 }
 
-/** Named by its content, so that browsers may keep it. */
+/** The name carries the digest of the content, so that browsers may keep the file. */
 function writeAsset(name: string, text: string): string {
   const extension = extname(name);
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 10);

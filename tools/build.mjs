@@ -1,5 +1,5 @@
-// Compiles src, workflows and activities to dist/, bundles the workflows there, builds the console and the documentation. Each part
-// is built only when its inputs have changed.
+// Compiles src, workflows and activities to dist/, bundles the workflows there, and builds the console and the
+// documentation. Each part is built only if its inputs have changed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,10 +16,10 @@ const { positionals: chosen } = readArguments({
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, 'dist');
-/** For each part the hash of the inputs that it was built from. */
+/** For each part the hash of the inputs of its last build. */
 const stamps = join(dist, '.built');
 const SOURCES = ['src', 'workflows', 'activities'];
-/** What every part depends on. */
+/** The common inputs of every part. */
 const COMMON = ['package.json', 'package-lock.json', 'tsconfig.json', 'tools/build.mjs'];
 const PARTS = {
   server: {
@@ -50,14 +50,14 @@ const PARTS = {
     build: buildDocsSite,
   },
 };
-/** What compresses to less than this saves nothing worth a file. */
+/** A smaller saving is not worth a compressed file. */
 const LEAST_SAVED_BYTES = 200;
 
-/** The programs of this build that run. */
+/** The running programs of this build. */
 const running = new Set();
 
 const startedAtMs = Date.now();
-// What fails ends the build, and with it the other parts.
+// A failure ends the build, including the other parts.
 const built = await Promise.all([buildPart('server'), buildTypesAndConsole(), buildPart('docs')]);
 if (built.includes(true)) console.log(`built in ${((Date.now() - startedAtMs) / 1_000).toFixed(1)} s`);
 
@@ -81,7 +81,7 @@ async function buildPart(name) {
   return true;
 }
 
-// With the types of the API as it is now: a route that changed stops the build where the console uses it otherwise.
+// With the API's current types: a changed route stops the build if the console uses its old form.
 async function buildTypesAndConsole() {
   const hasNewTypes = await buildPart('types');
   return (await buildPart('console')) || hasNewTypes;
@@ -118,7 +118,7 @@ function copyAssets() {
 }
 
 async function bundleWorkflows() {
-  // Imported here, because loading the bundler takes longer than the check whether anything changed.
+  // Imported here, because the bundler takes longer to load than the check for changes.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const logger = new DefaultLogger('WARN', ({ message }) => console.error(message));
   const path = (name) => join(dist, 'workflows', name);
@@ -145,7 +145,7 @@ async function buildDocsSite() {
   await compressFiles(join(dist, 'docs-site'));
 }
 
-// Beside each other: compressing takes longer than making what is compressed.
+// In parallel: compression takes longer than building the files.
 async function compressFiles(folder) {
   const names = filesIn(folder).filter((name) => /\.(js|css|svg|html)$/.test(name));
   await Promise.all(names.map((name) => compressFile(join(folder, name))));
@@ -172,7 +172,7 @@ function hashOf(inputs) {
   return hash.digest('hex');
 }
 
-/** The file itself, or the files of the folder, in order; nothing where there is neither. */
+/** The file itself, or the files of the folder, in order; nothing if there is neither. */
 function filesOf(path) {
   const stat = statSync(join(root, path), { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return stat ? [path] : [];

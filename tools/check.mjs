@@ -9,9 +9,9 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 /** A step that takes longer has hung and is ended. */
 const STEP_LIMIT_MS = 30 * 60_000;
 
-// Each step has a name and a command. What this one writes the linter and the build read.
+// Each step has a name and a command. The linter and the build read the output of this one.
 const TYPES_OF_API = ['types of the API', process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']];
-/** It takes about as long as all the others together, which run beside it. */
+/** It takes about as long as all the others together, which run in parallel. */
 const LINT = ['lint', bin('eslint'), ['.']];
 const STEPS = [
   ['format', bin('prettier'), ['--check', '--log-level=warn', '.']],
@@ -34,15 +34,15 @@ const STEPS = [
 ];
 
 /**
- * Runs the steps, and `further` ones after them, and prints how long each took. Resolves when all have ended but the linter, for whose
- * end nothing else needs to wait: `failed` resolves to the names of those that failed when that has ended, too.
+ * Runs the steps, and then `further` ones, and prints the duration of each. Resolves when all except the linter have
+ * ended: nothing else needs its end. `failed` resolves to the names of the failed steps when the linter has ended too.
  */
 export async function startCheck(further = []) {
   const failed = [];
   const run = async ([name, command, args]) => {
     const startedMs = performance.now();
     const { status, output } = await runCollecting(command, args, { cwd: root, limitMs: STEP_LIMIT_MS });
-    // Once it has ended, so that it does not mix with what another program prints.
+    // After its end, so that its output does not mix with that of another program.
     process.stdout.write(output);
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);

@@ -1,9 +1,9 @@
 // Adds to package-lock.json the optional packages of other systems that the registry in use does not offer.
 //
-// npm omits packages from the lock file that it cannot look up, and `npm ci` then refuses the lock file. These entries
-// begin with version and system only. Then npm looks up what each entry without a digest contains: a package without one
-// would be installed whatever its content is. Run it after a change of dependencies; it is safe to repeat. It ends with 1
-// while a digest is missing, because the registry does not know the package: run it again with one that does.
+// npm omits packages that it cannot look up from the lock file, and `npm ci` then refuses the lock file. New entries
+// have only version and system. Then npm looks up every entry without a digest, because a package without one would be
+// installed whatever its content is. Run it after a change of dependencies; it is safe to repeat. It ends with 1 while
+// a digest is missing, because the registry does not know the package: run it again with another registry.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ function lacksDigest(path, { link, integrity }) {
   return path !== '' && !link && integrity === undefined;
 }
 
-/** The entries of these paths as npm writes them when the lock file has none, as far as they are of the same version. */
+/** The entries of these paths as npm writes them without entries in the lock file, if their versions are equal. */
 function lookedUp(paths) {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-lock-'));
   try {

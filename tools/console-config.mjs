@@ -1,4 +1,4 @@
-// How Vite builds the console, and serves it to `npm run dev`.
+// The configuration of Vite for the build of the console and for `npm run dev`.
 import { dirname, join } from 'node:path';
 import react from '@vitejs/plugin-react';
 
@@ -13,7 +13,7 @@ export const consoleConfig = {
   build: {
     outDir: join(root, 'dist', 'console-app'),
     emptyOutDir: true,
-    // Every file is one of its own: the content security policy of the page allows nothing inline.
+    // Every asset is a separate file: the content security policy of the page allows nothing inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -1,4 +1,4 @@
-// `npm run dev`, once the packages are installed: all that `npm start` runs, with the server and the console as they are in the sources.
+// `npm run dev`, once packages are installed: everything of `npm start`, with server and console from the sources.
 import { spawn, spawnSync } from 'node:child_process';
 import { watch } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ const [apiPort, consolePort] = [
   await choose('the API', 'MALIPO_HTTP_PORT', 8080),
   await choose('the console', 'MALIPO_CONSOLE_PORT', 5173),
 ];
-// It ends when its input does, and so with this process, however that ends.
+// It ends with its input, and so with this process, however this process ends.
 const page = spawn(
   process.execPath,
   [join(root, 'tools/serve-console.mjs'), String(consolePort), `http://${HOST}:${apiPort}`],
@@ -71,7 +71,7 @@ function restartWhenChanged(restartServer) {
   console.log(`  A change of ${SOURCES.join(', ')} restarts the server.\n`);
 }
 
-/** Resolves to its exit code; the mistakes that the compiler finds are printed, and the server stays as it was. */
+/** Resolves to its exit code. Compiler errors are printed, and the running server stays. */
 function build() {
   return new Promise((resolve) => {
     const args = [join(root, 'tools/build.mjs'), 'server', 'types'];

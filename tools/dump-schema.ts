@@ -1,4 +1,4 @@
-// The schema of a database as SQL, read from PostgreSQL's catalogue: what `pg_dump --schema-only` would say, without accounts and rights.
+// The schema of a database as SQL, from PostgreSQL's catalogue: like `pg_dump --schema-only`, without accounts.
 import type { ClientBase } from 'pg';
 
 /**
@@ -6,7 +6,7 @@ import type { ClientBase } from 'pg';
  * Two databases have the same text if they have the same schema with the same order of columns.
  */
 export async function dumpSchema(client: ClientBase): Promise<string> {
-  // Then no name has the schema before it.
+  // Then names have no schema prefix.
   await client.query('SET search_path = public');
   const parts: string[] = [];
   for (const { oid, name, options } of await rowsOf<Table>(client, TABLES, [])) {
@@ -56,7 +56,7 @@ const COLUMNS = `
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`;
 
-// What is not null is said of its column, and a constraint trigger is a trigger.
+// NOT NULL belongs to its column, and a constraint trigger is a trigger.
 const CONSTRAINTS = `
   SELECT 'CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid, true) AS line FROM pg_constraint
   WHERE conrelid = $1 AND contype NOT IN ('n', 't')
@@ -93,7 +93,7 @@ const TRIGGER_COMMENTS = `
   FROM pg_trigger t JOIN pg_description c ON c.classoid = 'pg_trigger'::regclass AND c.objoid = t.oid
   WHERE t.tgrelid = $1 ORDER BY t.tgname COLLATE "C"`;
 
-// Those of identity columns come with their columns.
+// Sequences of identity columns belong to their columns.
 const SEQUENCES = `
   SELECT 'CREATE SEQUENCE ' || oid::regclass || ';' AS line FROM pg_class
   WHERE relkind = 'S' AND relnamespace = ${IN_PUBLIC}

@@ -1,4 +1,4 @@
-// `npm run engines`: the PostgreSQL and Temporal servers that are kept for the tests, and their end.
+// `npm run engines`: shows the PostgreSQL and Temporal servers that are kept for tests, and stops them.
 import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { findKeepers, type Status } from '../test/support/engine-lease.ts';
 

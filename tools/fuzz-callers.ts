@@ -1,4 +1,4 @@
-// Who sends the generated requests, and what exists for them: before each request Schemathesis asks here, over loopback.
+// The callers and objects of generated requests: Schemathesis asks here before each request, over loopback.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,24 +12,24 @@ import { callerOptions, roleFor, sampleOf } from '../test/isolation/samples.ts';
 import { OPERATIONS } from '../test/isolation/access.ts';
 import type { ConsoleSession, IsolationEnvironment, Shop } from '../test/isolation/tenants.ts';
 
-/** A merchant may have only so many keys, endpoints, members and invitations: before most limits, another one takes over. */
+/** A merchant may have a limited number of keys, endpoints, members and invitations: another one takes over earlier. */
 const REQUESTS_PER_SHOP = 40;
 const REPLAYED_AT_ONCE = 1000;
-/** A verification counts for five minutes. */
+/** A verification is fresh for five minutes. */
 const FRESH_MS = 60_000;
 
 type Prepared = {
   readonly key: string;
   readonly session: string;
   readonly origin: string;
-  /** The id for the path, and a body that is accepted. */
+  /** The id for the path, and an acceptable body. */
   readonly id?: string;
   readonly json?: Readonly<Record<string, unknown>>;
 };
 
 /**
- * Starts to listen, and resolves with the address. Each answer is for the next request, of the operation that was named: whatever the
- * ones before it ended, removed or used up, its credentials count, and what it names exists.
+ * Starts to listen, and resolves with the address. Each answer is for the next request of the named operation: its
+ * credentials are valid and its object exists, whatever earlier requests ended, removed or used up.
  */
 export async function startCallers(isolation: IsolationEnvironment): Promise<{ url: string; stop: () => void }> {
   const prepare = preparer(isolation);
@@ -67,7 +67,7 @@ function preparer(isolation: IsolationEnvironment): (operationId: string) => Pro
   let shop: Shop | null = null;
   let requests = 0;
 
-  // Whatever a request changed of the person or their session: another one takes their place.
+  // A request may have changed the person or their session: another person replaces them.
   const usableSession = async (at: Shop, operationId: string): Promise<ConsoleSession> => {
     const [role, options] = [roleFor(operationId), callerOptions(operationId)];
     const kind = JSON.stringify([role, options]);
@@ -90,15 +90,15 @@ function preparer(isolation: IsolationEnvironment): (operationId: string) => Pro
   };
 
   return async (operationId) => {
-    // Otherwise wrong passwords alone would decide after the first fifty.
+    // Otherwise wrong passwords alone would decide the result after the first fifty.
     await testEnv.db.pool.query('DELETE FROM attempt_counters');
-    // As a dispatcher does: only so many replays may run at once.
+    // As a dispatcher does: the number of running replays is limited.
     while ((await continueReplay(testEnv.db, REPLAYED_AT_ONCE, new Date())) !== null);
     if (shop === null || requests++ % REQUESTS_PER_SHOP === 0) shop = await openShop();
     try {
       return await prepareAt(shop, operationId);
     } catch {
-      // A request may have removed the person who makes the sample. What fails in a new shop too, fails the run.
+      // A request may have removed the person who creates the sample. A failure in a new shop too fails the run.
       shop = await openShop();
       return prepareAt(shop, operationId);
     }

@@ -16,7 +16,7 @@ const DEFAULT_SECONDS = '120';
 const USAGE = `usage: npm run fuzz -- [SECONDS [SEED [-- OPTION …]]]
 
 Sends generated requests to every operation, for ${DEFAULT_SECONDS} seconds by default. The options are those of Schemathesis.`;
-/** The exit code where there is no Python 3.11, or no package index and nothing from before. */
+/** The exit code without Python 3.11, or without a package index and an earlier installation. */
 const NOT_INSTALLED = 3;
 
 type Arguments = readonly [seconds: string, seed: string, ...options: string[]];
@@ -37,10 +37,10 @@ async function sendRequests(program: string, [seconds, seed, ...options]: Argume
     const { baseUrl } = isolation.testEnv;
     const config = ['--config-file', join(FOLDER, 'schemathesis.toml')];
     const run = ['run', `${baseUrl}/v1/openapi.json`, '--checks', 'all', '--phases', 'examples,coverage,fuzzing'];
-    // A stream of events has no end that anybody could wait for; it has tests of its own.
+    // A stream of events does not end; it has separate tests.
     const endless = ['--exclude-operation-id', 'getStream'];
     const limits = ['--max-time', seconds, '--seed', seed, '--continue-on-failure', ...endless];
-    // In its folder, where its settings look for the hooks.
+    // In its own folder, where its settings look for the hooks.
     const child = spawn(program, [...config, ...run, ...limits, ...options], {
       cwd: FOLDER,
       env: { ...process.env, MALIPO_FUZZ_PREPARE_URL: callers.url },

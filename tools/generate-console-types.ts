@@ -1,4 +1,4 @@
-// Generates the types of the console's API client from our own OpenAPI document: what a route changes, the compiler finds there.
+// Generates the types of the console's API client from the OpenAPI document: the compiler finds changes of routes.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
@@ -8,7 +8,7 @@ import { apiRoutes } from './api-routes.ts';
 import { findProjectRoot } from '../src/project-root.ts';
 
 const PUBLIC_URL = 'http://localhost';
-/** The client sends it with every request by itself. */
+/** The client itself sends it with every request. */
 const SENT_BY_CLIENT = 'Malipo-Console';
 
 type Described = { parameters?: { name?: string }[] };
@@ -27,5 +27,5 @@ const folder = join(findProjectRoot(), 'console', 'generated');
 mkdirSync(folder, { recursive: true });
 const types = await openapiTS(document as unknown as OpenAPI3);
 const [file, text] = [join(folder, 'api.ts'), astToString(types)];
-// Left as it is where it is right: the linter may be reading it.
+// An up-to-date file stays untouched: the linter may be reading it.
 if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);

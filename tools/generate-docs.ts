@@ -1,4 +1,4 @@
-// Generates the pages of docs/ that follow from the code: states, errors, configuration, signatures, the schema. Tests compare.
+// Generates the pages of docs/ that follow from the code: states, errors, configuration, signatures, the schema.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REACHED, type Check } from '../src/admin/doctor/check.ts';
@@ -128,7 +128,7 @@ function doctorPage(): string {
 
 if (process.argv[1] === import.meta.filename) {
   readArguments({ usage: 'usage: npm run docs\n\nWrites the generated pages of docs/.' });
-  // The schema is no page of `generatedPages`: only tests that have a database compare it.
+  // The schema is not in `generatedPages`: only tests with a database compare it.
   const pages = { ...(await generatedPages()), 'docs/schema.sql': await schemaOfNewDatabase() };
   for (const [file, text] of Object.entries(pages)) writeFileSync(join(findProjectRoot(), file), text);
 }
@@ -138,7 +138,7 @@ function least(name: ClockName): string {
   return ms === SHORTEST_DURATION_MS ? '' : String(ms);
 }
 
-/** Of a schedule, its last entry must be as much. */
+/** For a schedule, the least value of its last entry. */
 function leastInLive(name: ClockName): string {
   return name in LEAST_LIVE_CLOCKS ? String(LEAST_LIVE_CLOCKS[name as keyof typeof LEAST_LIVE_CLOCKS].ms) : '';
 }

@@ -19,7 +19,7 @@ readArguments({
 
 const FOLDER = join(import.meta.dirname, 'generated-clients');
 const LIMIT_MS = 5 * 60_000;
-/** The exit code where the generator cannot be installed. */
+/** The exit code if the generator cannot be installed. */
 const NOT_INSTALLED = 3;
 const run = promisify(execFile);
 
@@ -29,7 +29,7 @@ async function payWithClient(programs: string): Promise<void> {
   try {
     const { baseUrl, merchant } = testEnv;
     const approver = await addPerson(testEnv, merchant.id, ['approver']);
-    // It formats what it wrote with a program beside it.
+    // It formats its output with a program in the same folder.
     const env = { ...process.env, PATH: `${programs}${delimiter}${process.env['PATH'] ?? ''}`, PYTHONPATH: folder };
     const from = ['--url', `${baseUrl}/v1/openapi.json`, '--output-path', folder, '--overwrite'];
     await run('openapi-python-client', ['generate', ...from, '--fail-on-warning'], { env, timeout: LIMIT_MS });

@@ -1,4 +1,4 @@
-// The guides that follow from the code, as Markdown: payment states, the sandbox's phone numbers, errors with their remedies.
+// The guides that follow from the code, as Markdown: payment states, the sandbox's phone numbers, errors with remedies.
 import { HTTP_STATUS } from '../src/api/errors.ts';
 import { ERRORS, type ErrorType } from '../src/domain/error-codes.ts';
 import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
@@ -39,7 +39,7 @@ const PAYOUT_MEANINGS: Readonly<Record<PayoutState, string>> = {
   succeeded: 'The payee has the money.',
   failed: 'The operator said no. The money is available again. Final.',
   rejected: 'A second person said no. It was never sent; the money is available again. Final.',
-  cancelled: 'Whoever made it took it back. It was never sent; the money is available again. Final.',
+  cancelled: 'Its maker cancelled it. It was never sent; the money is available again. Final.',
   expired: 'Nobody decided in time. It was never sent; the money is available again. Final.',
   reversed: 'The operator returned the money, which is available again. Final.',
 };

@@ -16,7 +16,7 @@ export const GUIDES = [
   { slug: 'going-live', file: 'going-live.md', short: 'Going live' },
 ] as const;
 
-/** What the guides let people download, by its path under /docs. */
+/** The downloads of the guides, by their path under /docs. */
 export const DOWNLOADS = {
   'examples/webhook-receiver.mjs': 'docs/examples/webhook-receiver.mjs',
   'webhook-test-vectors.json': 'docs/webhook-test-vectors.json',
@@ -32,7 +32,7 @@ export function addressOf(slug: string): string {
   return slug === '' ? '/docs' : `/docs/${slug}`;
 }
 
-/** The whole page. Throws for a link to nothing that the site has. */
+/** The whole page. Throws for a link whose target the site lacks. */
 export function renderGuide(guide: Guide, root: string, assets: Assets): string {
   const headings: Heading[] = [];
   const marked = new Marked({ gfm: true, renderer: rendererOf(headings) });
@@ -58,7 +58,7 @@ function rendererOf(headings: Heading[]): RendererObject {
     link({ href, tokens }) {
       return `<a href="${escape(linkOf(href))}">${this.parser.parseInline(tokens)}</a>`;
     },
-    // The guides are Markdown and nothing else: what looks like HTML is shown, but for the comments of their authors.
+    // Guides contain only Markdown: HTML is shown as text, except the comments of authors.
     html({ text }) {
       return /^<!--[^]*-->\s*$/.test(text) ? '' : escape(text);
     },
@@ -161,7 +161,7 @@ ${scripts.map((address) => `<script src="${address}" defer></script>`).join('\n'
 </head>`;
 }
 
-/** The bar at the head of each page, of the reference too. */
+/** The bar at the top of each page, including the reference. */
 export function header(slug: string): string {
   const current = (isHere: boolean) => (isHere ? ' aria-current="true"' : '');
   return `<header class="bar">

@@ -1,5 +1,5 @@
-// Installs the packages when node_modules differs from package-lock.json; otherwise ends quickly. No package runs a script of its own
-// but those that package.json allows by name.
+// Installs the packages if node_modules differs from package-lock.json; otherwise ends quickly. Only packages that
+// package.json names may run an install script.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,14 +17,14 @@ const {
 // npm writes this list of installed packages as the last step of an install.
 const installedList = join(root, 'node_modules', '.package-lock.json');
 const PROGRESS_EVERY_MS = 15_000;
-// npm prints the error first and its usage after that.
+// npm prints the error first and its usage afterwards.
 const FAILURE_LINES = 30;
 
 checkNode();
 const difference = differenceFromLock();
 if (difference !== undefined) await install(difference);
 
-/** The first difference from package-lock.json; undefined when there is none. */
+/** The first difference from package-lock.json; undefined if there is none. */
 function differenceFromLock() {
   if (!existsSync(installedList)) return 'they are not there, or an install was cut short';
   const wanted = readPackages(join(root, 'package-lock.json'));
@@ -55,7 +55,7 @@ function mayBeMissing({ optional, os, cpu, libc }) {
   return !isForUs;
 }
 
-// Some packages name a single system, and not in a list.
+// Some packages name a single system instead of a list.
 function accepts(systems, name) {
   if (!systems) return true;
   const list = [systems].flat();
@@ -94,7 +94,7 @@ async function install(reason) {
   console.log(`packages installed in ${secondsSince(startedAtMs)} s`);
 }
 
-/** Those that are installed here, of those whose scripts package.json allows. */
+/** The installed packages among those whose scripts package.json allows. */
 function packagesWithAllowedScripts() {
   const { allowScripts = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return Object.keys(allowScripts).filter(

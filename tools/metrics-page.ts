@@ -1,4 +1,4 @@
-// Generates the page of metrics: what each says, and which labels it has.
+// Generates the page of metrics: the meaning and the labels of each.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { metricCatalogue } from '../src/server/metrics/catalogue.ts';
 import type { MetricDescription } from '../src/server/metrics/metric-description.ts';
@@ -43,7 +43,7 @@ export function metricSections(): readonly {
   ];
 }
 
-/** Rows in the order of the page: the values of a label are left out where they are those that were last shown for it. */
+/** Rows in the order of the page. The values of a label are omitted if they equal those last shown for it. */
 function createRows(): (metric: MetricDescription) => string[] {
   const lastShown = new Map<string, string>();
   return ({ name, type, help, labels }) => {
@@ -62,7 +62,7 @@ function textOf(label: string, values: readonly string[]): string {
   return values.map(code).join(', ');
 }
 
-/** The metrics that `prom-client` takes of any process of Node.js. */
+/** The metrics of `prom-client` for any process of Node.js. */
 export async function metricsOfNode(): Promise<string[]> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -1,12 +1,12 @@
-// A second try, alone, for the files of failed tests: it tells a failure that comes back from one that came from what ran beside it.
+// Runs the files of failed tests again, alone, to distinguish lasting failures from those caused by parallel runs.
 
-/** More failed files than these are no accident of load: a stalled machine fails what four runs do at that moment. */
+/** More failed files than these are no accident of load: a stalled machine fails the tests of four runs at once. */
 export const MOST_FILES = 12;
 
 /**
- * Runs the files of failed tests once more, with nothing beside them, and returns the failures that did not come back. They stay
- * failures: such a test decides by timing, or the code has a race. `run(files, { part, env })` is what made `runs`. Does nothing where
- * more than a few files failed, or no file's tests did.
+ * Runs the files of failed tests once more, with nothing in parallel, and returns the failures that did not recur. They
+ * stay failures: such a test decides by timing, or the code has a race. `run(files, { part, env })` is the function
+ * that made `runs`. Does nothing if more than a few files failed, or no file's tests did.
  */
 export async function runFailedOnceMore(runs, run) {
   const isKnown = ({ result }) => !result.failedFiles.includes(null);

@@ -1,4 +1,4 @@
-// What is known of the packages that we depend on: `check` compares licences and the recorded audit, offline; `audit` records a new one.
+// The packages that we depend on: `check` compares licences and the recorded audit, offline; `audit` records a new one.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const {
 } = readArguments({ usage: USAGE, positionals: [1, 2] });
 const recordFile = join(root, 'docs', 'packages.json');
 
-/** They allow what we do with the packages, and ask for no source of ours. */
+/** They allow our use of the packages, and require no source of ours. */
 const LICENCES = new Set([
   'MIT',
   'ISC',
@@ -26,14 +26,14 @@ const LICENCES = new Set([
   'Unlicense',
   'PSF-2.0',
   'CC-BY-4.0',
-  // Ask for the source, or a list of changes, of their own files where they are changed. We change none, and ship none: tools alone have them.
+  // They require the source of changed files. The project changes and ships none: only tools use them.
   'MPL-2.0',
   'Python-2.0',
 ]);
-/** The lock file says no licence of these; a person read it. */
+/** The lock file names no licence for these; a person has read it. */
 const READ_BY_HAND = { unionfs: 'Unlicense' };
 
-/** Within so many days of the audit that found it first, a vulnerability is gone from our packages: docs/decisions/0001-dependencies.md. */
+/** A vulnerability must be removed within this many days after its first audit: decision 1, dependencies. */
 const LIMIT_DAYS = { critical: 2, high: 7, moderate: 30, low: 90, info: 90 };
 const AUDIT_EVERY_DAYS = 7;
 const today = dayOf(new Date());
@@ -55,12 +55,12 @@ function check() {
   }
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exit(1);
-  // No failure: a registry without this service, or none at all, must not keep anybody from working.
+  // No failure: the project must be usable without this service of a registry.
   if (audited?.packagesSha256 === digest()) console.log(`the packages were audited at ${audited.at}${ageOf(audited)}`);
   else console.log('these packages were not audited: run `npm run audit` where the registry answers it');
 }
 
-// Somebody may accept it for a reason, as long as its limit allows and no longer: the acceptance ends by itself.
+// Somebody may accept it for a reason, at most until its limit: the acceptance then ends by itself.
 function vulnerabilityProblem({ name, severity, since }, acceptance) {
   const limit = daysLater(since, LIMIT_DAYS[severity] ?? LIMIT_DAYS.critical);
   const what = `${name} has a known vulnerability (${severity}), to be gone by ${limit}`;
@@ -88,7 +88,7 @@ function daysLater(day, days) {
   return dayOf(new Date(Date.parse(day) + days * 86_400_000));
 }
 
-// Packages for other systems are optional, and where they are not installed npm does not know their licence: that of their parent applies.
+// If packages for other systems are not installed, npm does not know their licence: the parent's applies.
 function licenceProblem({ name, license, optional, os }) {
   const given = license ?? READ_BY_HAND[name];
   if (given === undefined && optional && os) return [];
@@ -97,12 +97,10 @@ function licenceProblem({ name, license, optional, os }) {
       ?.replace(/[()]/g, '')
       .split(' AND ')
       .every((part) => part.split(' OR ').some((choice) => LICENCES.has(choice))) ?? false;
-  return isAllowed
-    ? []
-    : [`${name} has the licence ${given ?? 'that nobody knows'}, which is not one of ours: tools/packages.mjs`];
+  return isAllowed ? [] : [`${name} has the licence ${given ?? 'unknown'}, which is not allowed: tools/packages.mjs`];
 }
 
-// Without a digest npm installs whatever the registry serves by that name and version.
+// Without a digest npm installs whatever the registry serves under that name and version.
 function digestProblem({ name, integrity, link }) {
   return link || integrity !== undefined
     ? []
@@ -117,7 +115,7 @@ function audit() {
     maxBuffer: 64 * 1024 * 1024,
   });
   const report = parsed(stdout);
-  // npm ends with 1 when it found something, and also when it could not look.
+  // npm ends with 1 if it found something, and also if it could not look.
   if (!report?.vulnerabilities) {
     console.error(
       `npm audit could not look (status ${status}), and nothing is recorded:\n${(report?.message ?? stderr).trim()}`,
@@ -147,7 +145,7 @@ function parsed(text) {
   }
 }
 
-/** Of the names, versions and contents of all packages, whatever else the lock file says. */
+/** Over names, versions and contents of all packages, and nothing else in the lock file. */
 function digest() {
   const lines = packages.map(({ name, version, integrity }) => `${name} ${version} ${integrity}`).sort();
   return createHash('sha256').update(lines.join('\n')).digest('hex');

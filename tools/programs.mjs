@@ -1,16 +1,16 @@
-// The programs that our tools run, each in a process group of its own: it ends for sure, at its limit or with the tool.
+// The programs of our tools, each in a separate process group that ends at its limit or with the tool.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** For a program to stop what it started, before it is killed with all of its group. */
+/** The time for a program to stop its own children, before its whole group is killed. */
 const GRACE_MS = 120_000;
 const AFTER_KILL_MS = 5000;
 const LOOK_EVERY_MS = 50;
 
-/** The groups that may run: the end of each, by the number of its first process. */
+/** The running groups: the end of each, by the number of its first process. */
 const groups = new Map();
 let isEnding = false;
 
@@ -20,9 +20,9 @@ process.on('exit', () => {
 });
 
 /**
- * Starts a program without input. After `limitMs` it is ended with its group: by SIGTERM, and by SIGKILL `graceMs` later.
- * `ended` resolves with its exit when nothing of the group is left; once the tool is ended, it never does, so that nothing
- * further is begun.
+ * Starts a program without input. After `limitMs` it is ended with its group: by SIGTERM, and by SIGKILL `graceMs`
+ * later. `ended` resolves with its exit when the whole group is gone. After the end of the tool it never resolves, so
+ * that nothing more begins.
  */
 export function startProgram(command, args, { limitMs, graceMs = GRACE_MS, ...options }) {
   const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options, detached: true });
@@ -34,7 +34,7 @@ export function runProgram(command, args, options) {
   return startProgram(command, args, options).ended;
 }
 
-/** Resolves to the exit with all that the program printed, to either output. */
+/** Resolves to the exit and everything that the program printed, to either output. */
 export async function runCollecting(command, args, options) {
   const { child, ended } = startProgram(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -76,7 +76,7 @@ async function isGoneWithin(pid, limitMs) {
   return true;
 }
 
-/** Whether there is such a group. */
+/** Whether the group exists. */
 function signalGroup(pid, signal) {
   try {
     return process.kill(-pid, signal);
@@ -86,7 +86,7 @@ function signalGroup(pid, signal) {
 }
 
 async function endAll(signal) {
-  // npm passes on a Ctrl-C that the terminal has sent to all of us already.
+  // npm forwards a Ctrl-C that the terminal has already sent to all of us.
   if (isEnding) return;
   isEnding = true;
   console.log(`ended by ${signal}`);

@@ -1,4 +1,4 @@
-// Prometheus and its promtool, for the tests of the alerts: from the PATH, or from Debian's package, unpacked without root into the cache folder.
+// Prometheus and promtool for the tests of alerts: from the PATH, or Debian's package, unpacked into the cache folder.
 import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { cacheFolder, findOnPath } from '../src/engines/temporal/go-build.ts';
 export type PrometheusPrograms = { readonly prometheus: string; readonly promtool: string };
 
 const DOWNLOAD_LIMIT_MS = 5 * 60_000;
-/** The exit code where the package is not to be had. */
+/** The exit code if the package is unavailable. */
 const NOT_INSTALLED = 3;
 
-/** Null: they cannot be had, and standard error says why. */
+/** Null if they are unavailable; standard error says why. */
 export function findPrometheus(): PrometheusPrograms | null {
   const [prometheus, promtool] = ['prometheus', 'promtool'].map((name) => findOnPath(name, process.env));
   if (prometheus !== undefined && promtool !== undefined) return { prometheus, promtool };
@@ -21,7 +21,7 @@ export function findPrometheus(): PrometheusPrograms | null {
   return { prometheus: join(folder, 'usr/bin/prometheus'), promtool: join(folder, 'usr/bin/promtool') };
 }
 
-// Several runs may do it at once: each unpacks for itself, and the first one's folder stays.
+// Concurrent runs unpack separately, and the first one's folder stays.
 function unpackInto(base: string, folder: string): boolean {
   mkdirSync(base, { recursive: true });
   const own = mkdtempSync(join(base, 'prometheus-unpacking-'));

@@ -1,4 +1,4 @@
-// Installs programs for Python in fixed versions, which are no packages of npm.
+// Installs Python programs in fixed versions, which are not npm packages.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,8 +12,8 @@ const PIP_INSTALL =
   );
 
 /**
- * The folder of the programs in `requirements.txt` of this folder, installed once for each list of versions into the cache folder. Null:
- * there is no Python 3.11, or no package index and nothing from before, and standard error says so.
+ * The folder of the programs in `requirements.txt` of this folder, installed once for each list of versions into the
+ * cache folder. Null, with a message, without Python 3.11, or without package index and earlier installation.
  */
 export function installPythonPrograms(name: string, folder: string): string | null {
   const requirements = join(folder, 'requirements.txt');

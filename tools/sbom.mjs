@@ -1,4 +1,4 @@
-// Prints what is in a release, as CycloneDX: every package that a server loads, with its digest and licence. Needs no network.
+// Prints the content of a release, as CycloneDX: every package that a server loads. Needs no network.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,12 +10,12 @@ readArguments({ usage: 'usage: npm run sbom\n\nPrints what is in a release, as C
 
 const root = dirname(import.meta.dirname);
 const parent = mkdtempSync(join(tmpdir(), 'malipo-sbom-'));
-// npm names what it lists after the folder.
+// npm names its list after the folder.
 const folder = join(parent, 'malipo');
 mkdirSync(folder);
 try {
-  // npm's own `--omit dev` leaves out a package that a tool of ours needs too, so it gets a project without our tools, and without
-  // the Node.js that runs them: the image has its own.
+  // npm's own `--omit dev` omits a package that a tool of ours also needs. So npm gets a project without our tools, and
+  // without the Node.js that runs them: the image has its own.
   const own = readJson('package.json');
   const runtimes = Object.keys(own.optionalDependencies).map((name) => `node_modules/${name}`);
   const lock = readJson('package-lock.json');

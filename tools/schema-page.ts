@@ -1,4 +1,4 @@
-// The page docs/schema.sql: the schema of a new database, as the catalogue of PostgreSQL describes it.
+// The page docs/schema.sql: the schema of a new database, from PostgreSQL's catalogue.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export async function schemaPage(client: ClientBase): Promise<string> {
   return NOTICE + (await dumpSchema(client));
 }
 
-/** Starts a PostgreSQL server of its own for it, and removes the server's data. */
+/** Starts a separate PostgreSQL server for it, and removes the server's data. */
 export async function schemaOfNewDatabase(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'malipo-docs-'));
   const server = await startPostgresServer({

@@ -1,4 +1,4 @@
-// Serves the console from its sources, and each change of them to the pages that are open; everything else comes from the server.
+// Serves the console from its sources and pushes changes to open pages; everything else comes from the server.
 import { dirname } from 'node:path';
 import { createServer } from 'vite';
 import { readArguments } from '../src/arguments.mjs';
@@ -15,7 +15,7 @@ const server = await createServer({
   server: {
     port: Number(port),
     strictPort: true,
-    // What the console shares with the server is beside it.
+    // Shared code of console and server is in the folder beside it.
     fs: { allow: [dirname(import.meta.dirname)] },
     proxy: { '^/(?!console(/|$))': target },
   },

@@ -1,4 +1,4 @@
-// `npm start`, once the packages are installed: builds, and runs everything in this process.
+// `npm start`, after the installation of packages: builds, and runs everything in this process.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { readArguments } from '../src/arguments.mjs';

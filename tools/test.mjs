@@ -1,4 +1,4 @@
-// `npm test`: everything that CI runs. Prints how long each part took, and ends with "N passed, N failed".
+// `npm test`: everything that CI runs. Prints the duration of each part, and ends with "N passed, N failed".
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ readArguments({
 
 const root = dirname(import.meta.dirname);
 const MINUTE_MS = 60_000;
-/** Each kind of program has hung when it takes longer, and is ended together with what it started. */
+/** A program of each kind has hung if it takes longer, and is ended together with its children. */
 const LIMITS_MS = {
   build: 60 * MINUTE_MS,
   tests: 45 * MINUTE_MS,
@@ -25,18 +25,18 @@ const LIMITS_MS = {
 /** Its payments and faults follow from the seed alone, whatever the speed of the machine. */
 const UNDER_FAULTS = ['--seed', '146', '--payments', '250', '--minutes', '5'];
 
-/** Seconds and seed. A slower machine sends fewer requests, the first of the same ones. */
+/** Seconds and seed. A slower machine sends fewer requests: the first ones of the same sequence. */
 const GENERATED_REQUESTS = ['60', '1'];
-/** Of those that took longest. */
+/** The number of slowest files shown. */
 const FILES_SHOWN = 25;
-/** What `tools/fuzz.ts` and `tools/generated-client.ts` end with where pip serves nothing, and `tools/prometheus.ts` without Prometheus. */
+/** The exit code of the Python tools if pip serves nothing, and of `tools/prometheus.ts` without Prometheus. */
 const NOT_INSTALLED = 3;
 
-// Engines of its own, which one run leaves to the next. None stays when this ends: they look whether their folder is there.
+// Separate engines, which one run leaves to the next. None stays after the end: they check whether their folder exists.
 process.env.MALIPO_ENGINES_FOLDER = mkdtempSync(join(tmpdir(), 'malipo-engines-of-'));
 process.on('exit', () => rmSync(process.env.MALIPO_ENGINES_FOLDER, { recursive: true, force: true }));
 
-// The build once for all: campaigns, and the processes that tests start, run what is built.
+// One build for all: campaigns, and the processes that tests start, run the built code.
 const check = await startCheck([['build', process.execPath, ['tools/build.mjs']]]);
 const failedChecks = [];
 const prepared = await runNode(['--import=tsx/esm', 'tools/prepare-temporal.ts']);
@@ -47,8 +47,8 @@ const startedMs = performance.now();
 const reports = mkdtempSync(join(tmpdir(), 'malipo-report-'));
 process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
 
-// Each run is a process that has engines alone, and leaves them to the next. Several run at once, because tests wait a lot, and no
-// more than keep two cores busy. Those that take longest are the first to begin, so that all end at about the same time.
+// Each run is a process with exclusive engines, which it leaves to the next run. Several run at once, because tests
+// wait a lot, but only as many as keep two cores busy. The longest begin first, so that all end at about the same time.
 const RUNS_AT_ONCE = 4;
 const GROUPS = [
   ...['browser', 'api', 'workflows', 'faults', 'db', 'isolation', 'server settings', 'engines dev'],
@@ -59,8 +59,8 @@ const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
   .map((entry) => entry.name);
 const others = folders.filter((name) => !GROUPS.flat().includes(name));
 const filesOf = (names) => names.map((name) => `test/${name}/**/*.test.ts`);
-// Once more on Temporal's production server, whose PostgreSQL enforces what the development server's SQLite does not: a file
-// for each workflow, and the races.
+// Again on Temporal's production server, whose PostgreSQL enforces rules that the development server's SQLite does not:
+// a file for each workflow, and the races.
 const ON_PRODUCTION_SERVER = [
   'test/faults/killed-between-steps.test.ts',
   'test/faults/killed-during-payout.test.ts',
@@ -78,7 +78,7 @@ const runs = [];
 const keepRun = async (...options) => runs.push(await run(...options));
 let requests;
 let client;
-// Beside them, because it waits for its faults most of the time.
+// In parallel, because it waits for its faults most of the time.
 const underFaults = runQuietly(['chaos/run.ts', ...UNDER_FAULTS], LIMITS_MS.campaign);
 await runSeveral([
   () => keepRun(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }),
@@ -110,7 +110,7 @@ for (const [file, ms] of files.sort(([, a], [, b]) => b - a).slice(0, FILES_SHOW
   console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s   ${file}`);
 }
 console.log(`  ${'all of it'.padEnd(14)} ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s`);
-// Once more where they are seen: a reader of a long output, or of its end, finds here what failed.
+// Repeated at the end, so that a reader of a long output finds the failures.
 for (const { result } of runs) {
   for (const failure of result.failures) console.log(`FAILED ${failure}`);
 }
@@ -142,7 +142,7 @@ for (const { status, signal, result } of runs) {
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
-/** Runs these in their order, as many at once as `RUNS_AT_ONCE`. */
+/** Runs these in their order, at most `RUNS_AT_ONCE` at once. */
 async function runSeveral(tasks) {
   const waiting = [...tasks];
   const runNext = async () => {
@@ -155,7 +155,7 @@ function runNode(args) {
   return runProgram(process.execPath, args, { cwd: root, limitMs: LIMITS_MS.build });
 }
 
-/** Runs a TypeScript program; its output is printed only when it fails. */
+/** Runs a TypeScript program; its output is printed only if it fails. */
 async function runQuietly(args, limitMs) {
   const startedMs = performance.now();
   const program = ['--import=tsx/esm', ...args];
@@ -170,7 +170,7 @@ function countOne(name, { status, ms }) {
   else failed += 1;
 }
 
-/** Runs these files in one process; resolves with its exit and its counts, under the name of `part` if that is given. */
+/** Runs these files in one process; resolves with its exit and its counts, under the name of `part` if given. */
 async function run(files, { part, env = {} } = {}) {
   const report = join(reports, `${randomUUID()}.json`);
   const { child, ended } = startProgram(
@@ -202,8 +202,8 @@ function readReport(report) {
 }
 
 /**
- * Forwards standard error of the tests, except the panics that Temporal's core prints when the time-out of a local
- * activity fires after its worker was shut down. They are harmless and come by the hundred, so they are only counted.
+ * Forwards standard error of the tests, except the panics of Temporal's core when the timeout of a local activity fires
+ * after its worker was shut down. They are harmless and come by the hundred, so they are only counted.
  */
 function forwardErrors(stream) {
   const counted = { count: 0 };

@@ -1,4 +1,4 @@
-// Rules about the audit log: every decision of a person has its one entry, and no entry is without its decision.
+// Rules about the audit log: every decision of a person has exactly one entry, and every entry has its decision.
 import type { AuditRow } from './records.ts';
 import type { Case, Rules, Violation } from './violation.ts';
 
@@ -19,7 +19,7 @@ export const auditRules: Rules = ({ records }: Case) => {
   ];
 };
 
-/** The decision that an entry of the audit log is about, as `entryOf` names it; none for other entries. */
+/** The decision in an entry of the audit log, as `entryOf` names it; none for other entries. */
 function decisionIn({ action, outcome, subjectId, userId, after }: AuditRow): string[] {
   if (outcome !== 'done') return [];
   if (APPROVAL_ACTIONS.includes(action)) return [entryOf('approval', subjectId, userId)];
@@ -34,7 +34,7 @@ function entryOf(decision: string, id: unknown, userId: string | null): string {
   return `${String(id)} ${decision} ${userId ?? 'nobody'}`;
 }
 
-/** What is in `entries` more often than in `others`. */
+/** The entries that occur more often in `entries` than in `others`. */
 function surplusOf(entries: readonly string[], others: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const entry of others) left.set(entry, (left.get(entry) ?? 0) + 1);

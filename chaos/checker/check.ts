@@ -1,4 +1,4 @@
-// Judges a campaign by its evidence. Shares no code with the service, so that the same mistake cannot hide in both.
+// Judges a campaign by its evidence. Shares no code with the service, so that no mistake can hide in both.
 import { auditRules } from './audit-rules.ts';
 import { eventRules } from './event-rules.ts';
 import {
@@ -33,11 +33,11 @@ const ALL_RULES: readonly Rules[] = [
 export type Judgement = { readonly evidence: Case; readonly violations: readonly Violation[] };
 
 /**
- * Reads all evidence and applies every rule. The service may run meanwhile: what only looks wrong because it is under way
- * is gone when it is checked again. Rejects when a part of the evidence cannot be read.
+ * Reads all evidence and applies every rule. The service may run meanwhile: violations by work in progress disappear at
+ * the next check. Rejects if a part of the evidence cannot be read.
  */
 export async function check(evidence: Evidence): Promise<Judgement> {
-  // The database last: what the others show was recorded before, or is about to be.
+  // The database last: everything in the other evidence was recorded before, or is about to be.
   const workflows = await readOpenWorkflows(evidence.temporalAddress, evidence.namespace);
   const read: Case = {
     workflows,

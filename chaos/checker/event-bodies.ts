@@ -1,4 +1,4 @@
-// What the body of an event must show: the payment as it was at that change, field by field.
+// The required body of an event: the payment as it was at that change, field by field.
 import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalRow, CollectionRow, EventRow, PayoutRow } from './records.ts';
 
@@ -6,13 +6,13 @@ export type Subject =
   | { readonly kind: 'collection'; readonly row: CollectionRow }
   | { readonly kind: 'payout'; readonly row: PayoutRow; readonly approvals: readonly ApprovalRow[] };
 
-/** A change of a payment, with what came before it. */
+/** A change of a payment, with its predecessor. */
 export type Change = {
   readonly event: EventRow;
   readonly state: string;
   /** Null for the first. */
   readonly previous: string | null;
-  /** Whether the prompt was raised with this change or before. */
+  /** Whether the prompt was raised with this change or earlier. */
   readonly isPrompted: boolean;
   readonly isLast: boolean;
 };
@@ -27,10 +27,10 @@ const APPROVAL_STATES: Readonly<Record<string, string>> = {
   cancelled: 'cancelled',
   expired: 'expired',
 };
-/** A failure of which the row shows nothing any more, because an outcome followed it: the operator had said nothing. */
+/** Failures that a later outcome removed from the row: the operator had said nothing. */
 const REVISED_REASONS = ['unknown', 'prompt_expired', 'operator_unavailable', 'service_unavailable'];
 
-/** What is wrong with the body, in words; nothing when it shows the payment as it was. */
+/** The faults of the body, in words; none if it shows the payment correctly. */
 export function problemsWith(subject: Subject, change: Change): string[] {
   const { event, state, previous } = change;
   const { data, ...envelope } = JSON.parse(event.body) as { readonly data: Fields & { readonly object: Fields } };
@@ -62,7 +62,7 @@ function objectAt(subject: Subject, { event, state, isPrompted, isLast }: Change
     operator_reference: row.operatorReference,
     amount_reversed: state === 'reversed' ? row.amount : 0,
     created_at: iso(row.createdAt),
-    // A queued payout is updated by approvals too, which are no change of its state.
+    // Approvals also update a queued payout, without a change of its state.
     updated_at: iso(isLast && state !== 'queued' ? row.updatedAt : event.createdAt),
   };
   if (subject.kind === 'collection') {
@@ -91,7 +91,7 @@ function inOrder(approvals: unknown): unknown {
   return approvals.map((approval) => JSON.stringify(approval)).sort();
 }
 
-/** Late is what comes after the expiry was reported, and a payment after the end of its prompt. */
+/** An outcome is late after the reported expiry, and a payment after the end of its prompt. */
 function isLate({ kind, row }: Subject, { event, state, previous }: Change): boolean {
   if (kind !== 'collection' || (state !== 'succeeded' && state !== 'failed')) return false;
   if (previous === 'expired') return true;
@@ -111,7 +111,7 @@ function problemsWithFailure(failure: unknown, { kind, row }: Subject, { state, 
   ];
 }
 
-/** Every field that is not as wanted, is missing, or is one that this checker does not know. */
+/** Every field that differs, is missing, or is unknown to this checker. */
 function differences(shown: Fields, wanted: Fields): string[] {
   const names = new Set([...Object.keys(wanted), ...Object.keys(shown)]);
   return [...names]

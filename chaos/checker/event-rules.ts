@@ -1,4 +1,4 @@
-// Rules about events and webhooks: one event per change, in order and true; each received at least once, signed, in the same bytes.
+// Rules about events and webhooks: one true event per change, in order; each received at least once, signed, unchanged.
 import { createHmac } from 'node:crypto';
 import { problemsWith, type Subject } from './event-bodies.ts';
 import type { Endpoint, Received } from './evidence.ts';
@@ -11,7 +11,7 @@ export const eventRules: Rules = (evidence) => [
   ...checkReceived(evidence),
 ];
 
-/** From each state, the states that may follow; the event of a change names both. */
+/** The states that may follow each state. The event of a change names both. */
 const COLLECTION_STEPS: Readonly<Record<string, readonly string[]>> = {
   initiated: ['prompted', 'reconciling', 'failed', 'expired'],
   prompted: ['reconciling', 'succeeded', 'failed', 'expired'],

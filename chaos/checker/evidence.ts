@@ -1,20 +1,18 @@
-// The evidence that the checker judges by: what each side wrote down for itself, read from files.
+// The evidence for the checker: the records of each side, read from files.
 import { readFileSync } from 'node:fs';
 
-/** Written by the campaign; everything else the checker reads for itself. */
+/** Written by the campaign; the checker reads everything else itself. */
 export type Evidence = {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly namespace: string;
-  /** The requests of the campaign with their responses. */
   readonly journalFile: string;
-  /** What the receiver received. */
   readonly receiverFile: string;
   /** The sandbox operator's own journal. */
   readonly operatorFile: string;
   /** Every end of a process that the campaign keeps running. */
   readonly processFile: string;
-  /** What the campaign broke, from when to when, and every signal that it sent to a process. */
+  /** The broken parts with their times, and every signal that the campaign sent to a process. */
   readonly faultFile: string;
   readonly endpoints: readonly Endpoint[];
 };
@@ -22,14 +20,13 @@ export type Evidence = {
 export type Endpoint = {
   readonly id: string;
   readonly merchantId: string;
-  /** Of the address at the receiver. */
   readonly path: string;
   readonly secret: string;
 };
 
 type Action = 'collection' | 'payout' | 'release' | 'release_many' | 'reject' | 'cancel' | 'reversal';
 
-/** A request that was about to be made. Its attempts have the same number, which `JournalResult` refers to. */
+/** A request before it is made. Its attempts have the same number, to which `JournalResult` refers. */
 export type JournalRequest = {
   readonly type: 'request';
   readonly number: number;
@@ -39,12 +36,12 @@ export type JournalRequest = {
   /** The person in whose session it is made; null: with an API key. */
   readonly userId: string | null;
   readonly key: string | null;
-  /** The payments that it is about; none for one that creates a payment. */
+  /** The payments that it concerns; none for one that creates a payment. */
   readonly subjects: readonly string[];
   readonly body: string;
 };
 
-/** What became of one attempt; `status` is null when no whole response came. */
+/** The result of one attempt; `status` is null without a complete response. */
 export type JournalResult = {
   readonly type: 'result';
   readonly number: number;
@@ -53,7 +50,6 @@ export type JournalResult = {
   readonly body: string;
 };
 
-/** A request with all that its attempts led to. */
 export type Request = JournalRequest & { readonly results: readonly JournalResult[] };
 
 export function readRequests({ journalFile }: Pick<Evidence, 'journalFile'>): Request[] {
@@ -78,7 +74,7 @@ export function readReceived({ receiverFile }: Pick<Evidence, 'receiverFile'>): 
   return readLines(receiverFile) as Received[];
 }
 
-/** One payment as the operator knows it, in the words of its journal. */
+/** One payment as the operator's journal describes it. */
 export type OperatorPayment = {
   readonly kind: 'collection' | 'payout' | 'refund';
   readonly operatorReference: string;
@@ -111,7 +107,7 @@ export type ProcessEnd = {
   readonly pid: number | null;
   readonly atMs: number;
   readonly reason: string;
-  /** Whether it had been ready: a start that fails while an engine is away is tried again. */
+  /** Whether it had been ready: a start that fails while an engine is unavailable is repeated. */
   readonly wasReady: boolean;
 };
 
@@ -119,7 +115,6 @@ export function readProcessEnds({ processFile }: Pick<Evidence, 'processFile'>):
   return readLines(processFile) as ProcessEnd[];
 }
 
-/** What a fault breaks. */
 export type BrokenPart = 'server' | 'temporal' | 'postgres' | 'operator' | 'receiver';
 
 /** A fault began; `fault` counts from 1. */
@@ -131,7 +126,7 @@ type FaultBegun = {
   readonly atMs: number;
 };
 type FaultHealed = { readonly type: 'healed'; readonly fault: number; readonly atMs: number };
-/** A signal that ends a process, written down before it is sent. */
+/** A signal that ends a process, recorded before it is sent. */
 export type SentSignal = {
   readonly type: 'signal';
   readonly pid: number;
@@ -162,7 +157,7 @@ export function readInterference({ faultFile }: Pick<Evidence, 'faultFile'>): In
   };
 }
 
-/** A last line that a kill truncated is not there: whoever wrote it had not gone on. */
+/** A last line that a kill truncated is missing: its writer had not continued. */
 function readLines(file: string): unknown[] {
   return readFileSync(file, 'utf8')
     .split('\n')

@@ -1,4 +1,4 @@
-// Rules about money: every payment has its transfers, and balances equal the entries and the operator's truth.
+// Rules about money: every payment has its transfers, and balances equal the entries and the operator's records.
 import { refundedCollections, truthOf } from './operator-rules.ts';
 import type { TransferRow } from './records.ts';
 import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
@@ -87,7 +87,7 @@ function checkEntries({ records }: Case): Violation[] {
   });
 }
 
-// What the merchants must have, computed from the operator's records and the requests alone: no ledger is read for it.
+// The money that merchants must have, computed only from the operator's records and the requests, not from the ledger.
 function checkOperatorTruth({ records, operator }: Case): Violation[] {
   const refunded = refundedCollections(operator);
   const expected = new Map<string, number>();
@@ -119,7 +119,7 @@ function checkOperatorTruth({ records, operator }: Case): Violation[] {
     .reduce((sum, { id }) => sum + (sums.get(id) ?? 0), 0);
   return [
     ...accounts.flatMap(({ id, balance }) => differs(id, balance ?? 0, expected.get(id) ?? 0)),
-    // What the operator holds for us is on the other side of the ledger.
+    // The operator's account is on the other side of the ledger.
     ...differs('the operator’s accounts', -operatorSum, atOperator),
   ];
 }

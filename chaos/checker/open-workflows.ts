@@ -1,4 +1,4 @@
-// The workflows that are open at Temporal, with the payment or delivery of each and whether its tasks fail.
+// The open workflows at Temporal, with the payment or delivery of each and whether its tasks fail.
 import { Client, Connection, type WorkflowClient } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
@@ -7,13 +7,13 @@ export type OpenWorkflow = {
   readonly type: string;
   /** The id of the payment or delivery; null for the service's own workflows. */
   readonly resourceId: string | null;
-  /** How often its present task was tried; above 1 after a failure or a time-out. */
+  /** The tries of its present task; above 1 after a failure or a timeout. */
   readonly taskAttempts: number;
 };
 
 const RESOURCE_ID = defineSearchAttributeKey('MalipoResourceId', SearchAttributeType.KEYWORD);
 
-/** Calls at once: a campaign may leave hundreds of payments that wait. */
+/** Calls at once: a campaign may leave hundreds of waiting payments. */
 const CALLS_AT_ONCE = 20;
 
 export async function readOpenWorkflows(address: string, namespace: string): Promise<OpenWorkflow[]> {
@@ -39,7 +39,7 @@ export async function readOpenWorkflows(address: string, namespace: string): Pro
 
 type Listed = Omit<OpenWorkflow, 'taskAttempts'> & { readonly runId: string };
 
-/** Null when it has closed since it was listed. */
+/** Null if it has closed since it was listed. */
 async function describeOpen(client: WorkflowClient, { runId, ...listed }: Listed): Promise<OpenWorkflow | null> {
   const { raw, status } = await client.getHandle(listed.workflowId, runId).describe();
   return status.name === 'RUNNING' ? { ...listed, taskAttempts: raw.pendingWorkflowTask?.attempt ?? 1 } : null;

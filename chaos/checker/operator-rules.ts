@@ -1,4 +1,4 @@
-// Rules about the operator: states equal its truth, and nothing was sent twice, unknown to us, or without a release.
+// Rules about the operator: states agree with its records; nothing was sent twice, unrecorded, or without a release.
 import type { OperatorPayment } from './evidence.ts';
 import type { CollectionRow, PayoutRow, Records, ReversalRow } from './records.ts';
 import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
@@ -16,7 +16,7 @@ export const operatorRules: Rules = (evidence) => [
   })),
 ];
 
-/** What the operator knows of a payment, in one word. */
+/** The operator's record of a payment, in one word. */
 export type Truth = 'unknown' | 'pending' | 'paid' | 'expired' | 'refused' | 'given_back';
 
 export function truthOf(payment: OperatorPayment | undefined): Truth {
@@ -27,10 +27,10 @@ export function truthOf(payment: OperatorPayment | undefined): Truth {
   return payment.reason?.code === 'EXPIRED' ? 'expired' : 'refused';
 }
 
-/** The states that agree with each truth. States in which an outcome is awaited are judged by the rules of progress. */
+/** The states that agree with each truth. The rules of progress judge states with an awaited outcome. */
 const COLLECTION_STATES: Readonly<Record<Truth, readonly string[]>> = {
   unknown: ['expired', 'failed'],
-  // It expires as `unknown` when the operator never decides.
+  // It expires as `unknown` if the operator never decides.
   pending: ['expired'],
   paid: ['succeeded'],
   expired: ['expired'],
@@ -45,7 +45,7 @@ const PAYOUT_STATES: Readonly<Record<Truth, readonly string[]>> = {
   refused: ['failed'],
   given_back: ['reversed'],
 };
-/** The operator gives no refund back. */
+/** The operator returns no refund. */
 const REVERSAL_STATES = { ...PAYOUT_STATES, given_back: [] };
 const AWAITED = ['initiated', 'prompted', 'released', 'reconciling'];
 
@@ -83,9 +83,9 @@ function rowsByReference({ records }: Case): Map<string, SentRow> {
 }
 
 function checkKnown(evidence: Case): Violation[] {
-  const known = rowsByReference(evidence);
+  const recordedRows = rowsByReference(evidence);
   return [...evidence.operator.values()]
-    .filter(({ operatorReference }) => !known.has(operatorReference))
+    .filter(({ operatorReference }) => !recordedRows.has(operatorReference))
     .map(({ operatorReference, kind, phone }) => ({
       rule: 'operator_payment_unknown',
       id: operatorReference,
@@ -146,7 +146,7 @@ function checkSentOnce(evidence: Case): Violation[] {
   return [...byReference, ...bySubject, ...givenBackTwice];
 }
 
-/** By the policy of its merchant, which no campaign changes, and by what the service itself asked for. */
+/** By the policy of its merchant, which no campaign changes, and by the number that the service itself requires. */
 export function approvalsNeeded(
   { merchantId, amount, approvalsRequired }: PayoutRow | ReversalRow,
   { policies }: Pick<Records, 'policies'>,

@@ -1,9 +1,9 @@
-// Rules about progress: nothing is stuck, every decision is acted on, a workflow is open exactly for what still waits, and no
-// process ends by itself.
+// Rules about progress: nothing is stuck, every decision takes effect, a workflow is open exactly for waiting payments,
+// and no process ends by itself.
 import { approvalsNeeded, truthOf } from './operator-rules.ts';
 import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
 
-/** A task may time out once when its worker died; one that fails is tried again and again. */
+/** A task may time out once after its worker died; a failing one is tried again and again. */
 const TASK_ATTEMPTS_LIMIT = 3;
 
 export const progressRules: Rules = (evidence) => [
@@ -25,7 +25,7 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
     id,
     text: `it is ${state} since ${updatedAt.toISOString()}, ${why}`,
   });
-  // What is not decided may wait, if a workflow waits for it; anything else that is pending after the end is stuck.
+  // An undecided payment may wait if a workflow waits for it; any other pending payment after the end is stuck.
   const check = (row: Pending & { readonly operatorReference: string }, mayWait: readonly string[]): Violation[] => {
     const truth = truthOf(operator.get(row.operatorReference));
     const isUndecided = row.state === 'queued' ? truth === 'unknown' : truth === 'pending';
@@ -43,8 +43,8 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
 /** The states of a payout or refund that was never released. */
 const NOT_RELEASED = ['queued', 'rejected', 'cancelled', 'expired'];
 
-// The last approval that a payment needs releases it, after which its maker may still cancel it. One that came after the payout had
-// ended was refused, and is not recorded.
+// The last required approval releases the payment, and its maker may still cancel it. An approval after the payout's
+// end was refused, and is not recorded.
 function checkApproved({ records }: Case): Violation[] {
   const approvals = groupBy(records.approvals, ({ paymentId }) => paymentId);
   return [...records.payouts, ...records.reversals].flatMap((row): Violation[] => {
@@ -55,8 +55,8 @@ function checkApproved({ records }: Case): Violation[] {
       others.length < approvalsNeeded(row, records)
     )
       return [];
-    const by = others.map(({ userId }) => userId).join(' and ');
-    return [{ rule: 'decision_ignored', id: row.id, text: `it was approved by ${by}, and it is ${row.state}` }];
+    const approvers = others.map(({ userId }) => userId).join(' and ');
+    return [{ rule: 'decision_ignored', id: row.id, text: `it was approved by ${approvers}, and it is ${row.state}` }];
   });
 }
 
@@ -80,10 +80,10 @@ function checkWorkflows({ records, workflows }: Case): Violation[] {
   });
 }
 
-/** How an end is described: by the process's own exit code, or by the signal that ended it. */
+/** The description of an end: the exit code of the process itself, or the signal that ended it. */
 const END = /\b(?:ended with code (?<code>\w+)|was ended by (?<signal>SIG\w+))/;
 
-// What the campaign killed is its own doing. A start that fails while an engine is away ends with a code, and is tried again.
+// Kills by the campaign do not count. A start that fails without an engine ends with a code, and is repeated.
 function checkProcesses({ processEnds, interference }: Case): Violation[] {
   const sent = new Set(interference.signals.map(({ pid, signal }) => `${pid} ${signal}`));
   return processEnds

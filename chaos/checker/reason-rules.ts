@@ -1,4 +1,4 @@
-// Rules about reasons: what merchants are told of a payment that did not succeed is what the operator knows of it.
+// Rules about reasons: the failure code that merchants see agrees with the operator's records.
 import type { OperatorPayment } from './evidence.ts';
 import { refundedCollections, truthOf } from './operator-rules.ts';
 import type { ReversalRow } from './records.ts';
@@ -8,7 +8,7 @@ import type { Case, Rules, Violation } from './violation.ts';
 type Kind = OperatorPayment['kind'];
 type Failed = Pick<ReversalRow, 'id' | 'operatorReference' | 'failureCode'>;
 
-/** What a merchant is told for each reason of the operator: about a collection, and about money that we pay. */
+/** The failure code for each reason of the operator: for a collection, and for money out. */
 const REASONS: Readonly<Record<string, { readonly collection?: string; readonly moneyOut?: string }>> = {
   APPROVAL_REJECTED: { collection: 'payer_cancelled' },
   WRONG_PIN: { collection: 'wrong_pin' },
@@ -30,7 +30,7 @@ export const reasonRules: Rules = ({ records, operator }: Case) => {
     const text = `its reason is ${row.failureCode}, and for the operator it is ${describe(sent)}`;
     return [{ rule: 'reason_contradicts_operator', id: row.id, text }];
   };
-  // The operator refuses a refund whose money went back before, and keeps no record of that.
+  // The operator refuses a refund whose money was already returned, and keeps no record of it.
   const refusalsOf = ({ collectionId }: ReversalRow): readonly string[] => {
     const reference = collections.get(collectionId)?.operatorReference ?? '';
     if (truthOf(operator.get(reference)) === 'given_back') return ['operator_rejected', 'already_returned'];
@@ -43,20 +43,20 @@ export const reasonRules: Rules = ({ records, operator }: Case) => {
   ];
 };
 
-/** The reasons that agree with what the operator knows; `refusals` where it may have refused without a record. */
+/** The reasons that agree with the operator's records; `refusals` if it may have refused without a record. */
 function reasonsFor(kind: Kind, sent: OperatorPayment | undefined, refusals: readonly string[]): readonly string[] {
   const { collection, moneyOut } = REASONS[sent?.reason?.code ?? ''] ?? {};
   const reason = (kind === 'collection' ? collection : moneyOut) ?? 'a reason that the checker does not know';
   switch (truthOf(sent)) {
     case 'unknown':
-      // A request of it that the operator did not accept was sent all the same.
+      // A request that the operator did not accept was nevertheless sent.
       return [...OUTAGES.filter((outage) => outage !== 'service_unavailable' || sent === undefined), ...refusals];
     case 'pending':
       return ['unknown'];
     case 'refused':
       return [reason];
     case 'expired':
-      // It expired as undecided, and the operator said later that it had expired there.
+      // It expired as undecided, and the operator later reported that it had expired there.
       return kind === 'collection' ? [reason, 'unknown'] : [reason];
     case 'paid':
     case 'given_back':

@@ -1,4 +1,4 @@
-// What the service recorded, read from its database with statements of the checker's own.
+// The records of the service, read from its database with separate statements.
 import { Client } from 'pg';
 
 type PaymentRow = {
@@ -38,7 +38,6 @@ export type ReversalRow = Pick<
   | ('id' | 'merchantId' | 'state' | 'operatorReference' | 'failureCode' | 'amount' | 'createdAt' | 'updatedAt')
   | ('createdBy' | 'approvalsRequired' | 'decidedBy' | 'sendDeadlineAt')
 > & { readonly collectionId: string };
-/** Of a payout or a refund. */
 export type ApprovalRow = { readonly paymentId: string; readonly userId: string; readonly approvedAt: Date };
 export type TransferRow = {
   readonly id: string;
@@ -58,7 +57,7 @@ export type EventRow = {
   readonly id: string;
   readonly merchantId: string;
   readonly type: string;
-  /** Null for an event that is not about a payment. */
+  /** Null for an event without a payment. */
   readonly paymentId: string | null;
   readonly version: number | null;
   readonly body: string;
@@ -121,10 +120,10 @@ const STATEMENTS: Readonly<Record<keyof Records, string>> = {
   discrepancies: `SELECT payment_id AS "paymentId", kind FROM discrepancies`,
 };
 
-/** All records as they were at one moment. */
+/** All records as of one moment. */
 export async function readRecords(databaseUrl: string): Promise<Records> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
-  // A connection that breaks rejects the query under way; without a listener it would end the process.
+  // A broken connection rejects its query; without a listener it would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {

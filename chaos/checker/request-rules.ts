@@ -1,4 +1,4 @@
-// Rules about requests: what was accepted is recorded, once and as requested, and a repeat gets the same bytes.
+// Rules about requests: each accepted request is recorded once and as requested, and a repeat gets the same bytes.
 import type { JournalResult, Request } from './evidence.ts';
 import type { CollectionRow, PayoutRow } from './records.ts';
 import { groupBy, type Case, type Rules, type Violation } from './violation.ts';

@@ -1,29 +1,29 @@
-// Rules about sends: what was to be sent reached the operator, unless something that was broken then explains why not.
+// Rules about sends: each due send reached the operator, unless a part that was broken at that time explains it.
 import type { BrokenPart, RecordedFault } from './evidence.ts';
 import { truthOf } from './operator-rules.ts';
 import type { ReversalRow } from './records.ts';
 import { groupBy, type Case, type Rules } from './violation.ts';
 
-/** A payment that was to be sent, with the time in which it might be. */
+/** A payment that had to be sent, with the time in which it could be. */
 export type Send = {
   readonly kind: 'collection' | 'payout' | 'reversal';
   readonly id: string;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Why it ended without the operator; null when the operator has it, or nobody gave it up. */
+  /** Why it ended without the operator; null if the operator has it, or it was not given up. */
   readonly outage: string | null;
 };
 
-/** Without them nothing is sent. A receiver of webhooks is needed for nothing else. */
+/** Nothing is sent without them. Sends need no receiver of webhooks. */
 const NEEDED: readonly BrokenPart[] = ['server', 'temporal', 'postgres', 'operator'];
 
 /**
- * How long what is over may still delay sends: for so long work stays with a dispatcher that died, and so long is the
+ * How long an ended fault may still delay sends: work stays with a dead dispatcher for this long, which is also the
  * longest wait between two tries of a transaction.
  */
 export const CATCH_UP_MS = 30_000;
 
-/** Nothing was sent; it was sent and never accepted; nobody could find out. */
+/** Nothing was sent; it was sent and never accepted; it is unknown. */
 export const OUTAGES = ['service_unavailable', 'operator_unavailable', 'unknown'];
 
 export const sendRules: Rules = (evidence) =>
@@ -34,7 +34,7 @@ export const sendRules: Rules = (evidence) =>
     return [{ rule: 'never_sent', id: send.id, text }];
   });
 
-/** Whether a fault could keep the payment from being sent in its time. */
+/** Whether a fault could prevent the payment's send in its time. */
 export function isExplained(
   { fromMs, untilMs }: Pick<Send, 'fromMs' | 'untilMs'>,
   faults: readonly RecordedFault[],
@@ -45,7 +45,7 @@ export function isExplained(
   );
 }
 
-/** Everything that was to be sent: payouts and refunds from their release on, which is the last approval of a refund. */
+/** Everything that had to be sent: payouts and refunds from their release, a refund's last approval, on. */
 export function sendsOf({ records, operator }: Case): Send[] {
   const events = groupBy(records.events, ({ paymentId }) => paymentId ?? '');
   const releasedAt = (id: string): Date | null =>

@@ -1,9 +1,9 @@
-// A violation of a rule that the checker found, and what the rules are given to judge by.
+// A violation of a rule, and the input of the rules.
 import type { Endpoint, Interference, OperatorPayment, ProcessEnd, Received, Request } from './evidence.ts';
 import type { OpenWorkflow } from './open-workflows.ts';
 import type { Records } from './records.ts';
 
-/** The rules by name. Each file of rules says what they mean. */
+/** The rules by name. Each file of rules explains its own. */
 export type RuleName =
   | 'accepted_request_lost'
   | 'request_recorded_twice'
@@ -40,7 +40,6 @@ export type RuleName =
 
 export type Violation = {
   readonly rule: RuleName;
-  /** Of the payment, event, delivery or account that it is about. */
   readonly id: string;
   readonly text: string;
 };
@@ -58,7 +57,7 @@ export type Case = {
 
 export type Rules = (evidence: Case) => Violation[];
 
-/** All of the items under the key that `keyOf` gives each. */
+/** All items by the key that `keyOf` gives each. */
 export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

@@ -1,4 +1,4 @@
-// Which page is shown: the pages for everybody, the log-in, the enrolment, and the pages of the console by their address.
+// Chooses the page: the public pages, the log-in, the enrolment, and the pages of the console by their address.
 import { Center, Loader } from '@mantine/core';
 import { Component, lazy, Suspense, useState, type ReactNode } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
@@ -106,7 +106,7 @@ function Waiting() {
 
 type Failure = { readonly error: unknown; readonly hasFailed: boolean };
 
-/** What stands in the place of a page that could not be drawn. Its key is the page's address: another page begins without the error. */
+/** Replaces a page that could not be drawn. Its key is the page's address: another page begins without the error. */
 class PageBoundary extends Component<{ readonly children: ReactNode }, Failure> {
   override readonly state: Failure = { error: null, hasFailed: false };
 

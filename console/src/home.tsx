@@ -1,4 +1,4 @@
-// What there is, what happened today, and what waits.
+// The home page: the balance, today's payments, and waiting work.
 import { Alert, Anchor, Card, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { answerOf, api, type Schemas } from './api/client.ts';
@@ -15,7 +15,7 @@ type Day = Overview['today'];
 
 export function Home() {
   const named = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  // The name that a browser has for a time zone that it cannot find out.
+  // A browser's name for a time zone that it cannot determine.
   const timeZone = named === 'Etc/Unknown' ? 'UTC' : named;
   const query = useCurrent(['overview'], () =>
     answerOf(api.GET('/v1/console/overview', { params: { query: { time_zone: timeZone } } })),
@@ -38,7 +38,7 @@ export function Home() {
   );
 }
 
-/** Whoever loses their only factor waits for two of the service’s staff. */
+/** A person who loses their only factor waits for two of the service’s staff. */
 function NoRecoveryCodes() {
   const { has_second_factor, factors } = useSession();
   if (!has_second_factor || factors.recovery_codes > 0) return null;
@@ -159,7 +159,7 @@ function countOf(totals: Day['totals']): number {
   return totals.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** What succeeded, of what was begun that day and is decided, and how much is not. */
+/** The successful share of the day's decided payments, and the number of the others. */
 function Done({ day, kind, currency }: { readonly day: Day; readonly kind: string; readonly currency: string }) {
   const all = day.totals.filter((total) => total.kind === kind);
   const done = all.filter(({ state }) => state === 'succeeded');
@@ -169,7 +169,7 @@ function Done({ day, kind, currency }: { readonly day: Day; readonly kind: strin
     <>
       <Amount amount={done.reduce((sum, { amount }) => sum + amount, 0)} currency={currency} />
       <Text size="sm" c="dimmed">
-        {succeeded} of {begun - undecided} succeeded{undecided > 0 && `, ${undecided} under way`}
+        {succeeded} of {begun - undecided} succeeded{undecided > 0 && `, ${undecided} in progress`}
       </Text>
     </>
   );

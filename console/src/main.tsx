@@ -19,13 +19,13 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: STALE_AFTER_MS,
-      // What the API refused, it refuses again.
+      // The API refuses the same request again.
       retry: (failures, error) => failures < MAX_TRIES && !(error instanceof ApiError && error.isDecided),
     },
   },
 });
-// Whatever learns first that the session has ended, the log-in is shown at once, and after it this place again.
-// A query keeps its error until it is asked again, and is shown again right after the log-in: only a new error counts.
+// Whichever request first finds the session ended, the log-in is shown at once, and afterwards this place again.
+// A query keeps its error until its next request, also right after the log-in: only a new error counts.
 client.getQueryCache().subscribe((event) => {
   if (event.type !== 'updated' || event.action.type !== 'error') return;
   const error: unknown = event.action.error;

@@ -1,4 +1,4 @@
-// The frame around every page of somebody who is logged in: where they are, for whom they act, and what waits for them.
+// The frame of every page after the log-in: navigation, merchant, and waiting work.
 import {
   ActionIcon,
   Alert,
@@ -38,7 +38,7 @@ type Entry = {
   readonly path: string;
   readonly label: string;
   readonly waiting?: (session: Session) => number;
-  /** Who else than an owner may see it; without it everybody. */
+  /** The roles besides owner that may see it; absent: everybody. */
   readonly roles?: readonly Role[];
 };
 type Part = { readonly label: string; readonly entries: readonly Entry[] };
@@ -174,7 +174,7 @@ function Navigation({ session, onGo }: { readonly session: Session; readonly onG
   ));
 }
 
-/** Light or dark: as the reader's system says, until they choose. */
+/** Light or dark: by the reader's system, until they choose. */
 function ColorSchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const current = useComputedColorScheme('light');
@@ -195,7 +195,7 @@ function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly 
   const logOut = useAct(async () => {
     await answerOf(api.DELETE('/v1/console/session'));
     replaceSession(null);
-    // Nothing that the session showed stays in this page.
+    // Data of the session must not stay in this page.
     window.location.reload();
   });
   return (
@@ -227,7 +227,7 @@ function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly 
   );
 }
 
-/** What a person should know before they go on: about their account, and about their power to move money. */
+/** Notices about the person's account, and about their power to move money. */
 function Notices({ session }: { readonly session: Session }) {
   const nowMs = useNow();
   const { failed_log_ins: failed, moves_money_from: from, needs_second_owner, notices } = session;

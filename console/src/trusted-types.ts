@@ -1,4 +1,4 @@
-// Lets no text become markup in this page. Imported first: it has to be in force before anything renders.
+// Keeps text from becoming markup in this page. Imported first: it must be in force before anything renders.
 
 type TrustedTypesWindow = {
   readonly trustedTypes?: {
@@ -6,7 +6,7 @@ type TrustedTypesWindow = {
   };
 };
 
-// Style rules are all that the component library sets as text; without an angle bracket they cannot become elements.
+// The component library sets only style rules as text; without an angle bracket they cannot become elements.
 (window as TrustedTypesWindow).trustedTypes?.createPolicy('default', {
   createHTML: (text) => (text.includes('<') ? null : text),
 });

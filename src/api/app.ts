@@ -68,7 +68,6 @@ export type ApiDeps = Omit<ConsoleDeps, 'stepUpOperations'> &
     readonly onAnswered?: (request: AnsweredRequest) => void;
   };
 
-/** The routes that keys and people call. */
 const ROUTES: readonly UnboundRoute<ConsoleDeps>[] = [
   ...collectionRoutes,
   ...payoutRoutes,

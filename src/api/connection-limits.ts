@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import { networkOf } from './client-address.ts';
 
 export type ConnectionLimits = {
-  /** The most connections that are open at the same time. */
   readonly max: number;
   /** The most open connections of one client; null if all connections come from trusted proxies. */
   readonly maxPerAddress: number | null;

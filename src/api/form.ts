@@ -49,7 +49,7 @@ export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
  * The schema of these fields in a form, for the document: empty text stands for null, names of pairs have no brackets.
  * It always has its own name: generated clients decide by the type of a body whether to send JSON or a form.
  */
-export function inForm(schema: z.ZodObject): z.ZodObject {
+export function formSchemaOf(schema: z.ZodObject): z.ZodObject {
   const form = forms.get(schema) ?? formOf(schema);
   forms.set(schema, form);
   return form;

@@ -63,7 +63,6 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     }
   }
 
-  /** Brings streams at one place to the end. */
   async function advance(group: readonly Stream[], end: Place): Promise<void> {
     for (let place = group[0]?.place ?? end; isBefore(place, end);) {
       const live = group.filter(({ output }) => !output.destroyed);
@@ -95,8 +94,8 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   return {
     open(session, lastPlace) {
       if (isClosed || streams.size >= maxStreams) throw tooManyStreams();
-      const own = [...streams].filter((stream) => stream.session.id === session.id);
-      if (own.length >= maxPerSession) {
+      const sessionStreams = [...streams].filter((stream) => stream.session.id === session.id);
+      if (sessionStreams.length >= maxPerSession) {
         throw tooManyRequests('This session has too many streams open. Close some pages of the console.', 10_000);
       }
       const place = lastPlace === '' ? null : readPlace(lastPlace, new Date());

@@ -6,7 +6,7 @@ import { errorCategory, type ErrorCode } from '../domain/errors.ts';
 import type { ErrorCategory } from '../domain/error-codes.ts';
 import { isPublic, type Access } from './access.ts';
 import { HTTP_STATUS } from './errors.ts';
-import { fitsForm, inForm, isPairs } from './form.ts';
+import { fitsForm, formSchemaOf, isPairs } from './form.ts';
 import { NOT_FOUND, type RouteDescription } from './route-description.ts';
 import { errorSchema } from './schemas/error.ts';
 import { consoleHeader, idempotencyKeyHeader, pathId, userAgentHeader } from './schemas/primitives.ts';
@@ -201,7 +201,7 @@ function requestBodyOf(schema: z.ZodObject): ZodOpenApiRequestBodyObject {
     content: {
       'application/json': { schema },
       ...(fitsForm(schema) && {
-        'application/x-www-form-urlencoded': { schema: inForm(schema), ...(pairs.length > 0 && { encoding }) },
+        'application/x-www-form-urlencoded': { schema: formSchemaOf(schema), ...(pairs.length > 0 && { encoding }) },
       }),
     },
   };

@@ -52,7 +52,7 @@ export function passkeyAttempt(
 }
 
 /** The response that ends the current session: the browser drops the cookie and the stored data of the session. */
-export function sessionGone({ publicUrl }: Pick<RouteDeps, 'publicUrl'>) {
+export function endedSessionResponse({ publicUrl }: Pick<RouteDeps, 'publicUrl'>) {
   return { setCookie: clearedSessionCookie(publicUrl), clearsSiteData: true } as const;
 }
 

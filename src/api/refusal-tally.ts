@@ -1,7 +1,6 @@
 // Counts every refused request of a person for the metrics. The audit log has only so many of each kind an hour.
 export type RefusalTally = {
   add(): void;
-  /** Refusals since the process began. */
   total(): number;
 };
 

@@ -10,7 +10,6 @@ export type RequestLog = {
   note(request: ApiRequest): void;
   /** How many requests were left out since the process began. */
   lost(): number;
-  /** Records the gathered requests. */
   close(): Promise<void>;
 };
 

@@ -49,7 +49,6 @@ function listed(issues: readonly ParameterIssue[]): ParameterIssue[] {
   });
 }
 
-/** The object without the fields that are undefined. */
 export function definedFields<Fields extends object>(fields: Fields) {
   const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };

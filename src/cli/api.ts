@@ -35,7 +35,7 @@ export type ApiResponse = { readonly json: unknown; readonly date: Date | null; 
 
 export type Api = {
   readonly baseUrl: string;
-  /** Throws `ApiRefusal` for a status other than 2xx, and a `CliFailure` for an invalid path or when nothing answers. */
+  /** Throws `ApiRefusal` for a status other than 2xx, and a `CliFailure` for an invalid path or if nothing answers. */
   call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, call?: Call): Promise<ApiResponse>;
 };
 
@@ -100,7 +100,7 @@ async function fetchText(
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'no reason is known';
+  if (!(error instanceof Error)) return 'the reason is unknown';
   if (error.name === 'TimeoutError') return `nothing within ${CALL_LIMIT_MS / 1000} s`;
   const { cause } = error;
   if (cause instanceof Error) return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
@@ -124,7 +124,7 @@ function parse(text: string, url: URL): unknown {
   return json;
 }
 
-/** Undefined where the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -26,9 +26,9 @@ export type Command = {
   readonly name: string;
   readonly summary: string;
   readonly help: string;
-  /** Besides those of every command; none by default. */
+  /** The options besides those of every command; by default none. */
   readonly options?: Options;
-  /** The least and the most positional arguments it takes; none by default. */
+  /** The least and the most positional arguments; by default none. */
   readonly positionals?: readonly [number, number];
   /** Ctrl-C is its normal end, signalled by `stop`. */
   readonly endsByInterrupt?: true;
@@ -40,7 +40,7 @@ export const FLAG = { type: 'boolean' } as const;
 
 const GLOBAL_OPTIONS: Options = { 'base-url': TEXT, json: FLAG, help: { type: 'boolean', short: 'h' } };
 
-/** Throws a usage failure for arguments and options that the command does not take. */
+/** Throws a usage failure for arguments and options that the command does not have. */
 export function parseCommandLine(command: Command, args: readonly string[]): CommandLine {
   const { values, positionals } = parse(command, args);
   const [fewest, most] = command.positionals ?? [0, 0];
@@ -120,7 +120,7 @@ export function printResult({ isJson }: CommandLine, { terminal }: Context, resu
   else terminal.print(text);
 }
 
-/** Lines of text: the rows under a head, in columns as wide as needed. */
+/** Lines of text: the rows under a head, in columns of the necessary width. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((title, n) => Math.max(title.length, ...rows.map((row) => (row[n] ?? '').length)));
   return [head, ...rows].map((row) =>

@@ -1,4 +1,4 @@
-// Stores what the command line remembers between runs: sessions and the `listen` secret, readable by this user only.
+// Stores the command line's sessions and `listen` secret between runs, readable by this user only.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -13,7 +13,7 @@ const serviceSchema = z.object({
   /** The address of the person who last used `malipo login` here. */
   current: z.string().nullable().default(null),
   sessions: z.record(z.string(), sessionSchema).default({}),
-  /** By merchant: the secret that `listen` signs with. */
+  /** By merchant: the secret with which `listen` signs. */
   listenSecrets: z.record(z.string(), z.string()).default({}),
 });
 
@@ -40,7 +40,7 @@ export function openConfigFile(environment: Readonly<Record<string, string | und
   const path = join(chosen === '' ? join(homedir(), '.config') : chosen, 'malipo', 'config.json');
   const read = (): Saved => {
     if (!existsSync(path)) return configSchema.parse({});
-    // A copied file may be readable by others, who could use the sessions in it: close it again.
+    // Others could read a copied file, and use its sessions: restrict it again.
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
     const parsed = configSchema.safeParse(parseJson(readFileSync(path, 'utf8')));
     if (parsed.success) return parsed.data;

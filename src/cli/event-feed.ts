@@ -2,21 +2,21 @@
 import type { EventRow } from './responses.ts';
 
 /**
- * An event gets its id and its time before its transaction commits, so the later of two events can become visible first, and
- * a poll for events newer than the last one seen would miss the other. So each poll starts this long before the last
- * successful one and leaves out the events already seen. The overlap is longer than any transaction of the service (each
- * statement ends after ten seconds) plus the few seconds by which the clocks of its machines may differ.
+ * An event gets its id and its time before its transaction commits, so the later of two events can become visible
+ * first, and a poll for newer events would miss the other. So each poll starts this long before the last successful one
+ * and leaves out known events. The overlap is longer than any transaction of the service (each statement ends after ten
+ * seconds) plus the few seconds by which the clocks of its machines may differ.
  */
 export const OVERLAP_MS = 120_000;
 
 export type EventPoll = {
   readonly events: readonly EventRow[];
-  /** The time of the poll by the service's clock: `events` contains every event that was committed by then. */
+  /** The time of the poll by the service's clock: `events` contains every event committed by then. */
   readonly polledAt: Date;
 };
 
 export type EventFeed = {
-  /** The new events since the last poll, oldest first. When a poll fails, the next one returns its events too. */
+  /** The new events since the last poll, oldest first. After a failed poll, the next one returns its events too. */
   next(): Promise<EventRow[]>;
 };
 

@@ -1,4 +1,4 @@
-// Polls the list of events once, and tells the time of the poll by the service's clock.
+// Polls the list of events once, and reports the time of the poll by the service's clock.
 import { eventRowSchema } from './responses.ts';
 import type { ApiResponse, Api } from './api.ts';
 import { OVERLAP_MS, type EventPoll } from './event-feed.ts';

@@ -1,11 +1,11 @@
-// The failures of a command, with one exit code for each kind of reaction that a script may need.
+// The failures of a command, with one exit code for each reaction that a script may need.
 
 /** Documented in `malipo --help`. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, refused: 3, unreachable: 4, timedOut: 5, interrupted: 130 } as const;
 
 type FailureCode = Exclude<keyof typeof EXIT, 'ok' | 'interrupted'>;
 
-/** A failure that a person can resolve. The message says what is wrong and what to do next. */
+/** A failure that a person can resolve. The message names the fault and the remedy. */
 export class CliFailure extends Error {
   readonly kind: FailureCode;
 

@@ -4,13 +4,13 @@ import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../domain/ids.ts';
 import { parseWebAddress } from '../domain/web-address.ts';
-import { endsWithItsHead, RESPONSE_KEPT_BYTES } from '../domain/webhooks/delivery.ts';
+import { hasNoBody, RESPONSE_KEPT_BYTES } from '../domain/webhooks/delivery.ts';
 import { signatureHeader } from '../security/webhook-signature.ts';
 import { usage } from './failure.ts';
 
 /** Limits the whole attempt, as in the service. */
 const ATTEMPT_LIMIT_MS = 10_000;
-/** The wait before each attempt. Long enough for a receiver to restart; after that there is `malipo resend`. */
+/** The wait before each attempt, long enough for a receiver to restart. After the last, use `malipo resend`. */
 const WAITS_MS: readonly number[] = [0, 1000, 5000];
 const MAX_ATTEMPTS = WAITS_MS.length;
 const SWITCHED = 'the receiver changed to another protocol (101)';
@@ -18,14 +18,14 @@ const SWITCHED = 'the receiver changed to another protocol (101)';
 export type Attempt = {
   readonly number: number;
   readonly statusCode: number | null;
-  /** Why there is no status code; null when there is one. */
+  /** Why there is no status code; null if there is one. */
   readonly error: string | null;
   readonly durationMs: number;
   readonly outcome: 'accepted' | 'retrying' | 'given_up';
 };
 
 export type Forwarder = {
-  /** Attempts until one is accepted, and reports each attempt. False when none is accepted or `stop` comes first. */
+  /** Attempts until one is accepted, and reports each attempt. False if none is accepted or `stop` comes first. */
   forward(
     event: { readonly id: string; readonly body: string },
     onAttempt: (attempt: Attempt) => void,
@@ -79,8 +79,8 @@ type Exchange = {
 };
 
 /**
- * Never rejects, and always resolves: with the status of a response, or with why there is none that counts. Not by `fetch`, which adds
- * headers of its own and follows redirects.
+ * Never rejects: resolves with the status of a response, or with the reason why none counts. Without `fetch`, which
+ * adds headers and follows redirects.
  */
 function send(url: URL, { headers, bytes, stop }: Exchange): Promise<Pick<Attempt, 'statusCode' | 'error'>> {
   const limit = AbortSignal.timeout(ATTEMPT_LIMIT_MS);
@@ -94,7 +94,7 @@ function send(url: URL, { headers, bytes, stop }: Exchange): Promise<Pick<Attemp
     sent.on('error', (error) => {
       fail(describe(error));
     });
-    // Without a listener, node:http closes the connection, and neither fails nor responds.
+    // Without a listener, node:http closes the connection without an error or a response.
     sent.on('upgrade', (_response, socket) => {
       socket.destroy();
       fail(SWITCHED);
@@ -103,20 +103,20 @@ function send(url: URL, { headers, bytes, stop }: Exchange): Promise<Pick<Attemp
       hasResponse = true;
       const { statusCode = 0 } = response;
       if (statusCode === 101) fail(SWITCHED);
-      if (endsWithItsHead(statusCode)) resolve({ statusCode, error: null });
+      if (hasNoBody(statusCode)) resolve({ statusCode, error: null });
       readToEnd(response, (isComplete) => {
         if (isComplete) resolve({ statusCode, error: null });
         else fail('the answer ended before it was complete');
       });
     });
     sent.on('close', () => {
-      if (!hasResponse) fail('the connection was closed before an answer came');
+      if (!hasResponse) fail('the connection was closed before an answer arrived');
     });
     sent.end(bytes);
   });
 }
 
-/** To its end, or as much of it as the service reads. */
+/** Reads to its end, or as much of it as the service reads. */
 function readToEnd(response: IncomingMessage, onEnd: (isComplete: boolean) => void): void {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
@@ -125,7 +125,7 @@ function readToEnd(response: IncomingMessage, onEnd: (isComplete: boolean) => vo
     onEnd(true);
     response.destroy();
   });
-  // A response that fails closes as well, and that is reported below.
+  // A failed response closes as well, and is reported below.
   response.on('error', () => undefined);
   response.on('close', () => {
     onEnd(response.complete);

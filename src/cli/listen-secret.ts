@@ -10,7 +10,7 @@ type ListenSecret = {
   readonly isOwn: boolean;
 };
 
-/** `--secret`, `MALIPO_LISTEN_SECRET`, or the stored secret for this merchant, generated when there is none yet. */
+/** `--secret`, `MALIPO_LISTEN_SECRET`, or the stored secret of this merchant, generated at the first use. */
 export function listenSecret(
   line: CommandLine,
   { environment, config }: Context,
@@ -19,7 +19,7 @@ export function listenSecret(
   const chosen = line.text('secret') ?? environmentValue(environment, 'MALIPO_LISTEN_SECRET');
   if (chosen !== null) {
     if (/^whsec_[\x21-\x7e]{8,200}$/.test(chosen)) return { value: chosen, isOwn: false };
-    throw usage('the secret to sign with must begin with whsec_, as a signing secret does');
+    throw usage('the signing secret must begin with whsec_');
   }
   const stored = config.read().places[api.baseUrl]?.listenSecrets[session.merchant.id];
   if (stored !== undefined) return { value: stored, isOwn: true };

@@ -6,7 +6,6 @@ import { CliFailure } from './failure.ts';
 export const sessionSchema = z.looseObject({
   person: z.looseObject({ id: z.string(), name: z.string(), email: z.string() }),
   merchant: z.looseObject({ id: z.string(), name: z.string(), currency: z.string() }),
-  /** All that the person can act for. */
   merchants: z.array(z.looseObject({ id: z.string(), name: z.string() })),
   environment: z.string(),
   roles: z.array(z.string()),
@@ -25,7 +24,6 @@ export const eventRowSchema = z.looseObject({
 export type EventRow = z.infer<typeof eventRowSchema>;
 
 export const eventSchema = eventRowSchema.extend({
-  /** The text that is signed and sent. */
   body: z.string(),
   deliveries: z.array(z.looseObject({ id: z.string(), endpoint_id: z.string(), state: z.string() })),
 });

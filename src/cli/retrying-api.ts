@@ -11,7 +11,7 @@ const LONGEST_WAIT_MS = 10_000;
 /** Only for queries: a call that changes something must not be repeated blindly. */
 export type RetryingApi = <Value>(query: (api: Api) => Promise<Value>) => Promise<Value>;
 
-/** Throws errors that are not temporary, and when `stop` comes. */
+/** Throws errors that are not temporary, and when `stop` is aborted. */
 export function createRetryingApi(first: Api, line: CommandLine, context: Context): RetryingApi {
   const { terminal, stop } = context;
   let api = first;
@@ -41,7 +41,7 @@ export function createRetryingApi(first: Api, line: CommandLine, context: Contex
   };
 }
 
-// Null when the service is away again: the query itself will fail for that reason and wait.
+// Null if the service is unavailable again: the query itself will then fail and wait.
 async function trySignIn(line: CommandLine, context: Context): Promise<SignedIn | null> {
   try {
     return await signIn(line, context);

@@ -25,8 +25,8 @@ export function baseUrlOf(line: CommandLine, { environment, config }: Context): 
   if (text === null) throw usage('name the service: --base-url URL, or MALIPO_BASE_URL in the environment');
   const url = parseWebAddress(text);
   if (url === null) throw usage(`the base URL “${text}” is not an http or https address of a valid host`);
-  if (url.username !== '' || url.password !== '') throw usage('the base URL has credentials in it: leave them out');
-  if (url.pathname !== '/' || url.search !== '') throw usage(`the base URL is ${url.origin}, without a path`);
+  if (url.username !== '' || url.password !== '') throw usage('the base URL contains credentials: leave them out');
+  if (url.pathname !== '/' || url.search !== '') throw usage(`the base URL must have no path: ${url.origin}`);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname))) {
     throw usage(
       `the base URL must begin with https:// (http:// only for this machine), because the password is sent there`,
@@ -51,13 +51,13 @@ export function credentialsOf(environment: Environment, role: '' | 'MAKER_' | 'A
   return { email: email.toLowerCase(), password, code, merchantId: of('MERCHANT_ID') };
 }
 
-/** The value of an environment variable; null when it is unset or blank. */
+/** The value of an environment variable; null if it is unset or blank. */
 export function environmentValue(environment: Environment, name: string): string | null {
   const value = (environment[name] ?? '').trim();
   return value === '' ? null : value;
 }
 
-/** A valid session of the person in the environment or of the last log-in. Logs in where needed and credentials allow. */
+/** A valid session of the person in the environment or of the last log-in. Logs in if necessary and possible. */
 export async function signIn(line: CommandLine, context: Context): Promise<SignedIn> {
   const baseUrl = baseUrlOf(line, context);
   const explicit = credentialsOf(context.environment);
@@ -77,13 +77,13 @@ export async function signIn(line: CommandLine, context: Context): Promise<Signe
   );
 }
 
-/** The same for one person: the stored session if it is valid, otherwise a new one. */
+/** As `signIn`, for one person: the stored session if it is valid, otherwise a new one. */
 export async function signInAs(credentials: Credentials, baseUrl: string, context: Context): Promise<SignedIn> {
   const resumed = await resume(credentials, baseUrl, context);
   return requireEnrolled(resumed ?? (await logIn(credentials, baseUrl, context)));
 }
 
-// Until then the service responds to nothing else in this session, and its refusals do not say why.
+// Until then the service refuses everything else in this session, and its refusals give no reason.
 function requireEnrolled(signedIn: SignedIn): SignedIn {
   const { session, origin } = signedIn;
   if (!session.must_enrol) return signedIn;
@@ -93,7 +93,7 @@ function requireEnrolled(signedIn: SignedIn): SignedIn {
   );
 }
 
-/** Null, too, when the kept session is for another merchant than the one that is named: nothing is done there in its place. */
+/** Null also if the stored session is for another merchant than the named one: the command must not act there. */
 async function resume(
   { email, merchantId }: Pick<Credentials, 'email' | 'merchantId'>,
   baseUrl: string,
@@ -113,7 +113,6 @@ async function resume(
   }
 }
 
-/** Opens a session and stores it. */
 export async function logIn(credentials: Credentials, baseUrl: string, context: Context): Promise<SignedIn> {
   const origin = await readOrigin(baseUrl, context);
   const { email, password, merchantId } = credentials;
@@ -130,13 +129,13 @@ export async function logIn(credentials: Credentials, baseUrl: string, context: 
   }
 }
 
-/** The session at another merchant of the person, in the place of this one. Right after a log-in it needs no second code. */
+/** Replaces the session by one at another merchant of the person. Right after a log-in it needs no second code. */
 export async function switchMerchant({ api, origin }: SignedIn, merchantId: string): Promise<SignedIn> {
   const response = await api.call('POST', `${SESSION}/merchant`, { json: { merchant_id: merchantId } });
   return { api, origin, session: parseResponse(sessionSchema, response) };
 }
 
-/** Makes the call with the one-time code. Where the secret is known, a refused code may be used up: then with the next one. */
+/** Makes the call with the one-time code. If the secret is known, retries with the next code after a refusal. */
 async function withCode<Value>({ code }: Credentials, call: (totp: string | null) => Promise<Value>): Promise<Value> {
   if (code === null || 'typed' in code) return call(code?.typed ?? null);
   const step = totpStepAt(new Date());
@@ -161,8 +160,8 @@ function refusedLogIn({ email, code, merchantId }: Credentials, baseUrl: string)
 }
 
 /**
- * Verifies the person again unless their last verification is fresh for another minute: for acts that need a step-up. By
- * the second factor or, of a person who has none, by the password. Without credentials the person logs in again.
+ * Verifies the person again, by the second factor or, without one, by the password, unless their last verification
+ * stays fresh for another minute: for acts that need a step-up. Without credentials the person logs in again.
  */
 export async function verifyAgain(
   { api, session }: SignedIn,
@@ -186,7 +185,7 @@ async function readOrigin(baseUrl: string, { stop }: Context): Promise<string> {
   const api = createApi({ baseUrl, cookie: null, origin: baseUrl, stop });
   const answer = await api.call('GET', '/v1/openapi.json').catch((error: unknown) => {
     if (error instanceof ApiRefusal)
-      throw new CliFailure('failed', `no Malipo answers at ${baseUrl}: ${error.message}`);
+      throw new CliFailure('failed', `there is no Malipo at ${baseUrl}: ${error.message}`);
     throw error;
   });
   return new URL(parseResponse(documentSchema, answer).servers[0].url).origin;
@@ -194,7 +193,6 @@ async function readOrigin(baseUrl: string, { stop }: Context): Promise<string> {
 
 type Login = { readonly email: string; readonly cookie: string | null; readonly origin: string };
 
-/** Keeps each new cookie of the session. */
 function apiOf({ email, cookie, origin }: Login, baseUrl: string, { config, stop }: Context): Api {
   const onCookie = (fresh: string) => {
     config.change(baseUrl, ({ sessions }) => {

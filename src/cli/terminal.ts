@@ -1,4 +1,4 @@
-// Prints results to stdout and everything else to stderr, and asks a person for input where there is a terminal.
+// Prints results to stdout and everything else to stderr, and asks a person for input if there is a terminal.
 import type { ReadStream, WriteStream } from 'node:tty';
 import { askAtTerminal } from '../security/ask-at-terminal.ts';
 import { visibleJson, withoutInvisible } from '../domain/visible-text.ts';
@@ -13,20 +13,19 @@ export type Streams = {
   readonly stderr: WriteStream | NodeJS.WritableStream;
 };
 
-/** Text in colour, where stdout is a terminal and colours are not turned off. */
+/** Text in colour, if stdout is a terminal and colours are on. */
 export type Painted = { readonly colour: Colour; readonly text: string };
 
 /**
- * Whatever a text holds, all of it is shown: what could steer the terminal, turn the direction of what is read, or hide
- * in it is written as its number. Ends of lines and tabs stay.
+ * Shows every character of a text: those that could control the terminal, change the reading direction, or hide are
+ * written as numbers. Line ends and tabs stay.
  */
 export type Terminal = {
-  /** A line of the result, of one part or several. */
   print(...parts: readonly (string | Painted)[]): void;
   printJson(value: unknown): void;
-  /** A message to a person, beside the result. */
+  /** Prints a message to a person, beside the result. */
   say(line: string): void;
-  /** Asks a person. A `hidden` answer is not shown while it is typed. Throws a usage failure where there is no terminal. */
+  /** Asks a person. A `hidden` answer is not shown while it is typed. Throws a usage failure without a terminal. */
   ask(question: string, options?: { readonly hidden?: boolean }): Promise<string>;
 };
 
@@ -44,7 +43,7 @@ export function createTerminal(streams: Streams, environment: Readonly<Record<st
     say: (line) => void stderr.write(`${printable(line)}\n`),
     async ask(question, { hidden = false } = {}) {
       if (!isTerminal(stdin) || !isTerminal(stderr)) {
-        throw new CliFailure('usage', `there is no terminal to ask at for: ${question}. Set it in the environment`);
+        throw new CliFailure('usage', `no terminal to ask for: ${question}. Set it in the environment`);
       }
       const answer = await askAtTerminal({ stdin, stderr }, question, { hidden });
       if (answer === null) throw new CliFailure('failed', 'no answer was given');

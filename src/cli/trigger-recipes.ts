@@ -31,7 +31,7 @@ export const RECIPES: Readonly<Record<EventType, Recipe>> = {
   'endpoint.test': { kind: 'endpoint' },
 };
 
-/** The prefix of mobile numbers that one of our operators serves, and how many digits are free before the row. */
+/** The prefix of mobile numbers that one of our operators serves, and the number of free digits before the row. */
 const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: number]>>> = {
   UGX: ['25677', 4],
   RWF: ['25078', 4],
@@ -43,7 +43,7 @@ const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: 
   TZS: ['25578', 4],
 };
 
-/** A random number, unlikely to be in use at the same time. Throws when no operator serves the currency. */
+/** A random number, unlikely to be in use at the same time. Throws if no operator serves the currency. */
 export function phoneFor(currency: string, row: Row): string {
   const [prefix, free] = PHONES[currency as Currency] ?? [];
   if (prefix === undefined || free === undefined) {

@@ -1,4 +1,4 @@
-// The API calls of `malipo trigger`: creates payments, has the second person decide, and waits for the event.
+// The API calls of `malipo trigger`: creates payments, lets the second person decide, and waits for the event.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -31,7 +31,7 @@ export type Trigger = {
   readonly giveUpAtMs: number;
 };
 
-/** The object that the event is about, and the earliest time of the event. */
+/** The object of the event, and the earliest time of the event. */
 export type Subject = { readonly id: string; readonly from: Date };
 
 type Row = Extract<Recipe, { row: unknown }>['row'];
@@ -40,7 +40,7 @@ export async function createCollection(trigger: Trigger, row: Row): Promise<Subj
   return subjectOf(parseResponse(paymentSchema, await postPayment(trigger, 'collections', row)));
 }
 
-/** Creates a payout; when the balance does not cover it, creates a collection first and waits for it. */
+/** Creates a payout; if the balance does not cover it, first creates a collection and waits for it. */
 export async function createPayout(trigger: Trigger, row: Row): Promise<PayoutObject> {
   const { api } = trigger.signedIn;
   const balance = parseResponse(z.looseObject({ available: z.number() }), await api.call('GET', '/v1/api/balance'));
@@ -79,7 +79,7 @@ export async function endQueuedPayout(
     );
     return;
   }
-  // An approver of several merchants decides at the one of the payout.
+  // An approver of several merchants decides at the merchant of the payout.
   const atMerchant = { ...credentials, merchantId: signedIn.session.merchant.id };
   const approver = await signInAs(atMerchant, signedIn.api.baseUrl, context);
   const path = `/v1/console/payouts/${payout.id}/${decision}`;
@@ -116,7 +116,7 @@ async function onlyEndpoint({ api }: SignedIn): Promise<string> {
   throw new CliFailure('failed', 'there is no enabled endpoint: malipo endpoints add URL adds one');
 }
 
-/** Waits for the event of this type about the subject. Throws when it takes too long, with the payment's current state. */
+/** Waits for the event of this type about the subject. After too long, throws with the payment's current state. */
 export async function awaitEvent(trigger: Trigger, type: string, subject: Subject): Promise<EventObject> {
   const { signedIn, context, giveUpAtMs } = trigger;
   const { api } = signedIn;

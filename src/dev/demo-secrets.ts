@@ -19,14 +19,14 @@ export function demoSecrets(file: string, database: string | undefined): Record<
     'This file holds the key that seals the secrets in the database. Put a copy of it back, or remove the whole data folder ' +
     'with its database and begin again with an empty one.';
   const found = readJsonFile(file, secretsSchema, remedy);
-  const known = Object.fromEntries(Object.entries(found ?? {}).filter(([, secret]) => secret.trim() !== ''));
-  if (known[SEALING_KEY] === undefined && database !== undefined) {
+  const existingSecrets = Object.fromEntries(Object.entries(found ?? {}).filter(([, secret]) => secret.trim() !== ''));
+  if (existingSecrets[SEALING_KEY] === undefined && database !== undefined) {
     const problem = found === undefined ? 'is gone' : `has no ${SEALING_KEY}`;
     throw new Error(`${file} ${problem}, and the database in ${database} is there. ${remedy}`);
   }
   const fresh = freshSecrets('demo');
-  const secrets = { ...fresh, ...known };
-  if (Object.keys(fresh).some((name) => known[name] === undefined)) {
+  const secrets = { ...fresh, ...existingSecrets };
+  if (Object.keys(fresh).some((name) => existingSecrets[name] === undefined)) {
     writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`);
   }
   return secrets;

@@ -42,7 +42,7 @@ export async function choosePorts(options: PortsOptions): Promise<Ports> {
   // Chosen ports come first: the usual port of another listener gives way.
   for (const listener of [...chosen, ...all.filter((each) => !chosen.includes(each))]) {
     const [name, setting] = LISTENERS[listener];
-    const taken = Object.entries(ports).flatMap(([name, port]) => portsFrom(port, FOLLOWING[name as Listener]));
+    const usedPorts = Object.entries(ports).flatMap(([name, port]) => portsFrom(port, FOLLOWING[name as Listener]));
     const request = {
       name,
       host,
@@ -50,7 +50,7 @@ export async function choosePorts(options: PortsOptions): Promise<Ports> {
       setting,
       isExplicit: isExplicit(setting),
       report,
-      taken,
+      taken: usedPorts,
       following: FOLLOWING[listener] ?? 0,
     };
     ports[listener] = await choosePort(request);

@@ -162,7 +162,7 @@ async function demonstrate(
   } catch (error) {
     if (stopping.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
-    report(`the demo collection did not come to its end: ${reason}. Everything runs all the same`);
+    report(`the demo collection did not finish: ${reason}. Everything else runs`);
   }
 }
 

@@ -13,8 +13,10 @@ const REMEDY = 'The next npm start writes it again; until then set the settings 
 
 /** Replaces the file, which only this user can read, because it contains keys. */
 export function writeServerSettings(dataDir: string, settings: Environment): void {
-  const own = Object.entries(settings).filter(([name, value]) => name.startsWith('MALIPO_') && value !== undefined);
-  writePrivateFile(join(dataDir, FILE), `${JSON.stringify(Object.fromEntries(own), null, 2)}\n`);
+  const malipoSettings = Object.entries(settings).filter(
+    ([name, value]) => name.startsWith('MALIPO_') && value !== undefined,
+  );
+  writePrivateFile(join(dataDir, FILE), `${JSON.stringify(Object.fromEntries(malipoSettings), null, 2)}\n`);
 }
 
 export type FoundSettings = {

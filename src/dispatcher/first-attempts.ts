@@ -64,12 +64,12 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   }
 
   function begin(delivery: DueDelivery): void {
-    const taken = capacity.take(delivery);
-    const work = attempter.attempt(delivery, taken.giveBackEndpoint).finally(() => {
+    const reservation = capacity.take(delivery);
+    const work = attempter.attempt(delivery, reservation.giveBackEndpoint).finally(() => {
       const isScarce = inFlight.size >= maxInFlight;
       inFlight.delete(work);
       // So a merchant whose attempts wait to be recorded leaves capacity to others.
-      taken.giveBack();
+      reservation.giveBack();
       onGivenBack(isScarce);
     });
     inFlight.add(work);
@@ -129,15 +129,15 @@ function createAttempter(options: FirstAttemptsOptions): Attempter {
   return {
     async attempt(delivery, onEnded) {
       try {
-        const made = await makeAttempt(sender, delivery, scheduleMs);
+        const madeAttempt = await makeAttempt(sender, delivery, scheduleMs);
         // The next event does not wait for this record. An endpoint that did not accept gets no other event before the
         // record marks it as failing.
-        const isAccepted = made.next.state === 'delivered';
-        if (isAccepted) onEnded(made.attempt);
-        await recorder.add(made);
-        if (!isAccepted) onEnded(made.attempt);
-        onAttempted?.(made);
-        if (made.next.state === 'retrying') onRetryOwed();
+        const isAccepted = madeAttempt.next.state === 'delivered';
+        if (isAccepted) onEnded(madeAttempt.attempt);
+        await recorder.add(madeAttempt);
+        if (!isAccepted) onEnded(madeAttempt.attempt);
+        onAttempted?.(madeAttempt);
+        if (madeAttempt.next.state === 'retrying') onRetryOwed();
       } catch (error) {
         log.error({ error, deliveryId: delivery.id }, 'an attempt could not be made or recorded');
       }

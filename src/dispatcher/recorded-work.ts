@@ -52,7 +52,7 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
   /** Resolves to how many starts had a response. Work that fails for an unknown reason waits, without a failure. */
   async function finish(batch: Batch, pass: number): Promise<number> {
     const { kind, claimed, failed } = batch;
-    if (failed.length === 0 || failures.isOwn(kind, failed.length, pass)) {
+    if (failed.length === 0 || failures.isFailureOfWork(kind, failed.length, pass)) {
       failures.clear(kind);
       await recordFailures(batch, options);
       return claimed - unansweredOf(batch);

@@ -2,7 +2,7 @@
 import type { WorkKind } from '../domain/work.ts';
 
 export type StartFailures = {
-  /** Begins a pass over all kinds; its number is for `isOwn`. */
+  /** Begins a pass over all kinds; its number is for `isFailureOfWork`. */
   beginPass(): number;
   /** Temporal accepted a start of this kind. */
   readonly noteStarted: (kind: WorkKind) => void;
@@ -11,7 +11,7 @@ export type StartFailures = {
    * work of the kind last failed, or work of the kind within the last minute. If many fail together, only work of the
    * same kind proves it.
    */
-  isOwn(kind: WorkKind, failed: number, pass: number): boolean;
+  isFailureOfWork(kind: WorkKind, failed: number, pass: number): boolean;
   /** This many of the kind failed for an unknown reason: the kind is paused, longer each time. */
   noteUnexplained(kind: WorkKind, failed: number): void;
   isPaused(kind: WorkKind): boolean;
@@ -51,7 +51,7 @@ export function createStartFailures(): StartFailures {
     noteStarted(kind) {
       lastStart.set(kind, { event: ++events, atMs: Date.now() });
     },
-    isOwn(kind, failed, pass) {
+    isFailureOfWork(kind, failed, pass) {
       const ofKind = lastStart.get(kind);
       if (ofKind !== undefined && Date.now() - ofKind.atMs < RECENT_START_MS) return true;
       const since = unexplained.get(kind)?.event ?? pass;

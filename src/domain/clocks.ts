@@ -65,7 +65,7 @@ export const DURATIONS = {
   // The last wait is short enough that a backlog is sent within a minute of the operator's return.
   breakerPausesMs: {
     meaning:
-      'How long nobody calls an operator that takes no calls, before one call finds out whether it answers again; the last one repeats',
+      'Pauses of calls to an operator that takes none, each before one call that probes it; the last one repeats',
     real: [2 * SECOND, 5 * SECOND, 10 * SECOND, 20 * SECOND],
     demo: [1 * SECOND, 2 * SECOND, 5 * SECOND],
   },
@@ -137,7 +137,7 @@ export const DURATIONS = {
     demo: 2 * MINUTE,
   },
   ledgerCheckTimeoutMs: {
-    meaning: 'The same for a check of the ledger, or of the whole ledger',
+    meaning: 'How long a check of the ledger, or of the whole ledger, may take before it is ended',
     real: 6 * HOUR,
     demo: 10 * MINUTE,
   },
@@ -245,7 +245,7 @@ export const LEAST_LIVE_CLOCKS = {
       'an operator shows some payments late, and the money of one that counts as never accepted is paid out again',
   },
   reconcileForMs: { ms: 1 * DAY, because: 'operators decide some collections only after they repair their own faults' },
-  lateCheckAgesMs: { ms: 1 * DAY, because: 'a payment that was declared over but was paid all the same must be found' },
+  lateCheckAgesMs: { ms: 1 * DAY, because: 'a payment that was declared over but was paid nevertheless must be found' },
   recheckForMs: { ms: 7 * DAY, because: 'an operator without a usable status may be unavailable for days' },
   returnCheckAgesMs: { ms: 1 * DAY, because: 'operators return money after a day' },
 } as const satisfies Partial<Record<ClockName, { readonly ms: number; readonly because: string }>>;

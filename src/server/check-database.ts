@@ -46,10 +46,10 @@ function compare(stamped: Environment | null, environment: Environment): void {
 function report(excess: readonly string[], environment: Environment, log: Log): void {
   if (excess.length === 0) return;
   const named = excess.length > NAMED ? [...excess.slice(0, NAMED), `${excess.length - NAMED} more`] : excess;
-  const problem = `MALIPO_DATABASE_URL: the account has more than the application needs: ${named.join('; ')}`;
+  const problem = `MALIPO_DATABASE_URL: the account has more rights than the application needs: ${named.join('; ')}`;
   if (environment === 'live') throw new ConfigError(`${problem} (\`npm run accounts\` and \`npm run migrate\`)`);
   log.warn(
     { excess: named },
-    'the account of the database has more than the application needs: no live server starts with it',
+    'the database account has more rights than the application needs: no live server starts with it',
   );
 }

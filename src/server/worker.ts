@@ -140,7 +140,7 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
       try {
         const worker = await UnwatchedWorker.create(optionsFor(connection, queue, settings));
         // Runs the worker even after a stop: a worker that was created and never ran keeps the connection in use.
-        const doesNotEnd = untilItDoesNotEnd(worker, settings.shutdownGraceMs, ended.signal);
+        const doesNotEnd = untilHung(worker, settings.shutdownGraceMs, ended.signal);
         await Promise.race([worker.runUntil(stopRequested), doesNotEnd]);
       } catch (error) {
         settings.log.error({ error, taskQueue: queue.taskQueue }, 'a worker failed and is started again');
@@ -163,7 +163,7 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
  * Rejects if the worker failed and has not ended since. The SDK has been seen to wait for ever for a worker whose polls
  * Temporal had refused, so that its queue had no worker.
  */
-async function untilItDoesNotEnd(worker: Worker, graceMs: number, signal: AbortSignal): Promise<never> {
+async function untilHung(worker: Worker, graceMs: number, signal: AbortSignal): Promise<never> {
   while (worker.getState() !== 'FAILED') await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal });
   await sleep(graceMs, undefined, { ref: false, signal });
   throw new Error('the worker failed, and does not stop');

@@ -7,16 +7,16 @@ import { isLoopbackAddress, isPublicAddress } from './public-addresses.ts';
 
 export type AddressGuard = {
   /**
-   * Returns why webhooks may not be sent to this URL, as the end of a sentence that begins with the URL; null when they may.
-   * Checks everything that the text shows, including addresses in every notation, parsed as the connection will parse them.
-   * The addresses of a host name are checked when it is connected to. Any port except 0 is allowed: the receiver must speak
-   * TLS and present a certificate for the host name.
+   * Returns why webhooks must not be sent to this URL, as the end of a sentence that begins with the URL; null if they
+   * may. Checks everything in the text, including addresses in every notation, parsed as the connection will parse
+   * them. The addresses of a host name are checked when it is connected to. Any port except 0 is allowed: the receiver
+   * must speak TLS and present a certificate for the host name.
    */
   refuseUrl(url: string): string | null;
   /**
-   * A `lookup` function for connections. Each connection looks its name up once and gets only addresses that were checked,
-   * so a name cannot change between check and use. A single address that is not allowed refuses the whole name, because we
-   * do not choose which of its addresses is used.
+   * A `lookup` function for connections. Each connection looks its name up once and gets only checked addresses, so a
+   * name cannot change between check and use. A single forbidden address refuses the whole name, because the service
+   * does not choose which of its addresses is used.
    */
   readonly lookup: (
     hostname: string,
@@ -39,7 +39,7 @@ export class RefusedAddressError extends Error {
 
 const MAX_URL_LENGTH = 2048;
 const NAME_TIMEOUT_MS = 4000;
-/** A name with thousands of addresses must not make us try each of them. */
+/** The most addresses of a name that are tried. */
 const MAX_ADDRESSES = 8;
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },

@@ -7,10 +7,10 @@ export type AttemptLimits = {
   readonly attemptTimeoutMs: number;
 };
 
-const CLOSED = 'the connection was closed before an answer came';
+const CLOSED = 'the connection was closed before an answer arrived';
 const UNREACHABLE = 'the host cannot be reached';
-const NOT_HTTP = 'what came back is not a valid HTTP answer';
-const UNTRUSTED = 'the certificate is not signed by an authority that is trusted';
+const NOT_HTTP = 'the answer is not valid HTTP';
+const UNTRUSTED = 'the certificate is not signed by a trusted authority';
 
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
@@ -23,7 +23,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: CLOSED,
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: NOT_HTTP,
-  TOO_MANY_INTERIM_RESPONSES: 'too many interim answers came',
+  TOO_MANY_INTERIM_RESPONSES: 'the receiver sent too many interim answers',
   PROTOCOL_SWITCHED: 'the receiver changed to another protocol (101)',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
@@ -39,7 +39,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /** The description, or null for an error that receivers, networks and name servers do not cause. */
 export function describeFailure(error: unknown, limits: AttemptLimits): string | null {
   if (error instanceof IncompleteResponseError) {
-    const received = `status ${error.statusCode} and ${error.bodyBytes} bytes of its body came`;
+    const received = `status ${error.statusCode} and ${error.bodyBytes} bytes of its body arrived`;
     const why = isTimeout(error.cause) ? timeoutText(limits) : 'the answer ended before it was complete';
     return `${why}: ${received}`;
   }
@@ -53,7 +53,7 @@ export function describeFailure(error: unknown, limits: AttemptLimits): string |
   if (error.code === 'ERR_ASSERTION') return NOT_HTTP;
   const described = BY_CODE[error.code];
   if (described !== undefined) return described;
-  return /^(ERR_SSL_|ERR_TLS_|EPROTO$)/.test(error.code) ? 'no TLS connection could be agreed on' : null;
+  return /^(ERR_SSL_|ERR_TLS_|EPROTO$)/.test(error.code) ? 'the TLS handshake failed' : null;
 }
 
 function isTimeout(error: unknown): boolean {

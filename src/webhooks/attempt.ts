@@ -1,4 +1,4 @@
-// Makes one delivery attempt: sends the webhook and decides what follows. The caller records the result.
+// Makes one delivery attempt: sends the webhook and decides the next step. The caller records the result.
 import type { EventType } from '../domain/event.ts';
 import type { CollectionId, MerchantId, PayoutId } from '../domain/ids.ts';
 import { nextStep, type Attempt, type NextStep } from '../domain/webhooks/delivery.ts';
@@ -20,7 +20,7 @@ export type MadeAttempt = DeliveryToSend & {
   readonly at: Date;
 };
 
-/** The delivery with its next attempt, ready to be recorded. Rejects only where `send` does; sending twice is allowed. */
+/** The delivery with its next attempt, ready to be recorded. Rejects only if `send` does; sending twice is allowed. */
 export async function makeAttempt<Delivery extends DeliveryToSend>(
   sender: WebhookSender,
   delivery: Delivery,

@@ -5,23 +5,23 @@ import { createOwnDelay } from './own-delay.ts';
 import { afterAttempt, startingLimit, type EndpointLimit } from '../domain/webhooks/endpoint-limit.ts';
 
 export type EndpointConcurrency = {
-  /** The limit of every endpoint that `limits` does not name. */
+  /** The limit of every endpoint that is missing in `limits`. */
   readonly startingCount: number;
   /**
-   * Counts an attempt as in flight until the returned function is called: with the attempt, from which the limit of the endpoint
-   * follows, or without, when none was made. Does not enforce the limit: callers check `hasCapacity` first.
+   * Counts an attempt as in flight until the returned function is called: with the attempt, which changes the
+   * endpoint's limit, or without one if none was made. Does not enforce the limit: callers check `hasCapacity` first.
    */
   begin(endpointId: EndpointId): (attempt?: Attempt) => void;
   /** Whether one more attempt to this endpoint stays within its limit. */
   hasCapacity(endpointId: EndpointId): boolean;
   /**
-   * How many milliseconds an attempt must wait before it checks for capacity again, when it found none. However many
-   * attempts wait for one endpoint, at most `startingCount` of them check again within one second: otherwise thousands that
-   * wait for one slow receiver would keep the whole service busy.
+   * How many milliseconds an attempt without capacity must wait before its next check. At most `startingCount` of the
+   * attempts that wait for one endpoint check within one second: otherwise thousands that wait for one slow receiver
+   * would occupy the whole service.
    */
   nextCheckInMs(endpointId: EndpointId, nowMs?: number): number;
   readonly byEndpoint: ReadonlyMap<EndpointId, number>;
-  /** The limits that are not the starting one, of endpoints with attempts in flight or a short time ago. */
+  /** The limits that differ from the starting one, of endpoints with recent attempts. */
   limits(): ReadonlyMap<EndpointId, number>;
 };
 
@@ -39,9 +39,9 @@ export function createEndpointConcurrency(
   const start = startingLimit(most);
   const byEndpoint = new Map<EndpointId, number>();
   const changed = new Map<EndpointId, EndpointLimit>();
-  // Those without an attempt in flight, the longest idle first, with when their last attempt ended.
+  // Endpoints without an attempt in flight, longest idle first, with the end of their last attempt.
   const idle = new Map<EndpointId, number>();
-  // The latest check that was promised to an attempt without capacity.
+  // The latest check that an attempt without capacity was given.
   const lastCheckMs = new Map<EndpointId, number>();
   const limitOf = (endpointId: EndpointId): EndpointLimit => changed.get(endpointId) ?? start;
 
@@ -64,7 +64,7 @@ export function createEndpointConcurrency(
       return (attempt) => {
         const inFlight = byEndpoint.get(endpointId) ?? 0;
         if (attempt) {
-          // A retry is recorded before it ends here: only what was late while it was sent made it longer.
+          // A retry is recorded before it ends here: only a delay during its sending made it longer.
           const ownDelayMs = ownDelay.longestMs(beganMs, beganMs + attempt.durationMs);
           const ended = { attempt, fallsBefore: falls, inFlight, ownDelayMs };
           changed.set(endpointId, afterAttempt(limitOf(endpointId), ended, most));

@@ -16,13 +16,13 @@ export type NameLookupOptions = {
   readonly nameServers?: readonly string[];
 };
 
-/** Its message is shown to the merchant and says why there is no address. */
+/** Its message tells the merchant why there is no address. */
 export class NameLookupError extends Error {
   readonly code = 'NAME_LOOKUP_FAILED';
 }
 
 const TRIES = 2;
-/** Some name servers never answer for one family: once an address of the other is known, wait only this much longer. */
+/** Some name servers never answer for one family: after an address of the other, wait only this much longer. */
 const OTHER_FAMILY_MS = 1000;
 
 export function createNameLookup({ timeoutMs, nameServers }: NameLookupOptions): NameLookup {
@@ -62,7 +62,7 @@ export function createNameLookup({ timeoutMs, nameServers }: NameLookupOptions):
   };
 }
 
-/** An answer without addresses counts as ENODATA: an alias of a name that has none gives such an answer. */
+/** An answer without addresses counts as ENODATA: an alias of a name without addresses gives such an answer. */
 function codeOf(answer: PromiseSettledResult<unknown>): string {
   return answer.status === 'rejected' ? String((answer.reason as NodeJS.ErrnoException).code) : 'ENODATA';
 }

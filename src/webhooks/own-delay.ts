@@ -1,10 +1,10 @@
-// How long this process itself kept callbacks waiting: its event loop was busy, or it had no CPU.
+// How long this process itself delayed callbacks: its event loop was busy, or it had no CPU.
 
 export type OwnDelay = {
-  /** The longest wait, in milliseconds, of which at least a part was between these times of the clock; 0 when none was noticed. */
+  /** The longest delay, in milliseconds, that overlaps these times of the clock; 0 if none was noticed. */
   longestMs(fromMs: number, toMs: number): number;
   watch(): void;
-  /** Forgets what it noticed. */
+  /** Forgets the noticed delays. */
   rest(): void;
 };
 
@@ -14,7 +14,7 @@ const LEAST_MS = 5;
 /** Longer than an attempt may take. */
 const KEPT_MS = 60_000;
 
-/** By a timer: what it is late by, other callbacks were late by at the most. */
+/** Measured by a timer: other callbacks were delayed at most as long as the timer. */
 export function createOwnDelay(clock = () => performance.now()): OwnDelay {
   let timer: NodeJS.Timeout | null = null;
   let dueMs = 0;

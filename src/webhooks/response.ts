@@ -1,8 +1,8 @@
 // Reads the part of a receiver's response that is stored: the start of the body, the headers and `Retry-After`.
 import type { Dispatcher } from 'undici';
-import { endsWithItsHead, RESPONSE_KEPT_BYTES, type AttemptResult } from '../domain/webhooks/delivery.ts';
+import { hasNoBody, RESPONSE_KEPT_BYTES, type AttemptResult } from '../domain/webhooks/delivery.ts';
 
-/** The head of a response arrived, but not all of its body. The cause says why. */
+/** The head of a response arrived, but not its whole body. The cause says why. */
 export class IncompleteResponseError extends Error {
   readonly statusCode: number;
   readonly bodyBytes: number;
@@ -17,8 +17,8 @@ export class IncompleteResponseError extends Error {
 const STORED_HEADERS = 100;
 
 /**
- * Reads to the end of the response or of the part that is stored, whichever comes first; the body's bytes are stored as
- * received. Throws IncompleteResponseError when neither is reached: a status alone does not count as a response.
+ * Reads to the end of the response or of its stored part, whichever comes first; the body's bytes are stored as
+ * received. Throws IncompleteResponseError if neither is reached: a status alone does not count as a response.
  */
 export async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<AttemptResult> {
   const chunks: Buffer[] = [];
@@ -31,7 +31,7 @@ export async function readResponse({ statusCode, headers, body }: Dispatcher.Res
       if (bytes >= RESPONSE_KEPT_BYTES) break;
     }
   } catch (error) {
-    if (!endsWithItsHead(statusCode)) throw new IncompleteResponseError(statusCode, bytes, error);
+    if (!hasNoBody(statusCode)) throw new IncompleteResponseError(statusCode, bytes, error);
   }
   return {
     kind: 'answered',
@@ -50,7 +50,7 @@ function storedHeaders(headers: Dispatcher.ResponseData['headers']): Record<stri
   );
 }
 
-/** `Retry-After` in milliseconds from now, from seconds or an HTTP date; null when it is neither. */
+/** `Retry-After` in milliseconds from now, from seconds or an HTTP date; null if it is neither. */
 export function parseRetryAfter(value: string | string[] | undefined, nowMs: number): number | null {
   const text = (Array.isArray(value) ? value[0] : value)?.trim() ?? '';
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000;

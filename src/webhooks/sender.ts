@@ -33,15 +33,15 @@ export type WebhookRequest = {
 
 export type WebhookSender = {
   /**
-   * Never throws because of the receiver, the network or a lost key: such a failure is a result, recorded like any other.
-   * Starts at once, however many attempts are in flight: callers enforce the limits, so no attempt waits inside another's
-   * time limit.
+   * Never throws because of the receiver, the network or a lost key: such a failure is a result, recorded like any
+   * other. Starts at once, however many attempts are in flight: callers enforce the limits, so no attempt waits within
+   * its time limit.
    */
   send(webhook: WebhookRequest, attemptNumber: number): Promise<Attempt>;
   close(): Promise<void>;
 };
 
-/** Less than the five seconds after which common servers close, so that few requests meet a connection that just closed. */
+/** Less than the five seconds after which common servers close, so that few requests meet a closed connection. */
 const KEEP_ALIVE_MS = 4000;
 
 export function createWebhookSender(given: WebhookSenderOptions): WebhookSender {
@@ -80,7 +80,7 @@ export function createWebhookSender(given: WebhookSenderOptions): WebhookSender 
           'user-agent': 'Malipo-Webhooks/1',
         },
         body,
-        // Closes the connection after the response when there are many: thousands of receivers would pile them up.
+        // Closes the connection after the response if there are many: thousands of receivers would accumulate them.
         reset: connections + inFlight > keptConnections,
         signal: AbortSignal.timeout(attemptTimeoutMs),
       });
@@ -119,7 +119,7 @@ function createAgent(guard: AddressGuard, connectTimeoutMs: number): Agent {
       // The default of 250 ms is shorter than the round trip to a distant network and would give up on each host too early.
       autoSelectFamilyAttemptTimeout: Math.max(10, Math.ceil(connectTimeoutMs / 4)),
     }),
-    // Each request has a connection of its own: none waits for another's response.
+    // Each request has a separate connection: none waits for another's response.
     connections: null,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,

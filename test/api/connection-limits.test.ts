@@ -60,13 +60,13 @@ describe('the connections of the API', () => {
     assert.equal(await isServed(await open(baseUrl)), false);
   });
 
-  it('are not limited by address where a proxy is trusted: they are all its own', async () => {
+  it('are not limited by address behind a trusted proxy: all are the proxy’s', async () => {
     const settings = { MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS: '3', MALIPO_TRUSTED_PROXIES: '1' };
     const { baseUrl } = await startAnotherServer(testEnv, settings);
     await openServed(baseUrl, 6);
   });
 
-  it('are ended, the oldest first, where too many have sent no request, and no other one is', async () => {
+  it('are closed, oldest first, if too many have sent no request, and no others are', async () => {
     const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_HTTP_MAX_CONNECTIONS: '10' });
     const served = await openServed(baseUrl, 4);
     const [oldest, second] = [await open(baseUrl), await open(baseUrl)];
@@ -84,7 +84,7 @@ describe('the connections of the API', () => {
     await eventually('a free connection', async () => ((await isServed(await open(baseUrl))) ? true : null));
   });
 
-  it('leave the health on the port of the metrics, whatever their number', async () => {
+  it('do not affect health checks on the metrics port, however many there are', async () => {
     const port = await freePort();
     const settings = { MALIPO_HTTP_MAX_CONNECTIONS: '2', MALIPO_METRICS_PORT: String(port) };
     const { baseUrl } = await startAnotherServer(testEnv, settings);

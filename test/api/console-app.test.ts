@@ -55,7 +55,7 @@ describe('the console’s web app', () => {
     }
   });
 
-  it('is absent where it was not built', () => {
+  it('is absent if it was not built', () => {
     const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
     try {
       assert.equal(loadConsoleApp([folder]), null);

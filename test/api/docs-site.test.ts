@@ -88,7 +88,7 @@ describe('the documentation’s site', () => {
     }
   });
 
-  it('is absent where it was not built', () => {
+  it('is absent if it was not built', () => {
     const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
     try {
       assert.equal(loadDocsSite([folder]), null);

@@ -30,7 +30,7 @@ describe('guesses at a person’s password and second factor', () => {
     assert.equal(await limit(newId('usr'), right), 'right', 'another person');
   });
 
-  it('do not count when they succeed, when another limit refused them, and for nobody', async () => {
+  it('do not count if they succeed, if another limit refused them, or without a person', async () => {
     const limit = createGuessLimit();
     const refused = () => Promise.reject(new DomainError('rate_limited', 'another limit'));
     for (let n = 0; n < MAX_FAILURES_PER_PERSON; n++) {
@@ -43,7 +43,7 @@ describe('guesses at a person’s password and second factor', () => {
   });
 });
 
-describe('somebody with the database, who deletes what it counts', () => {
+describe('an attacker who deletes the counts in the database', () => {
   const testEnv = useTestEnvironment(API_ONLY);
   const forget = () => testEnv.db.pool.query('DELETE FROM attempt_counters');
 

@@ -97,7 +97,7 @@ describe('the HTTP server', () => {
       assert.deepEqual(statusesIn(text), [200]);
     });
 
-    it('closes the connection after a request for another protocol, of which Node loses what follows', async () => {
+    it('closes the connection after a request for another protocol, because Node loses the following bytes', async () => {
       const upgrade = `${HEAD}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
       const text = await exchange(testEnv.baseUrl, `${upgrade}${creation(FIELDS)}`);
       assert.deepEqual(statusesIn(text), [200]);

@@ -168,7 +168,7 @@ describe('an API key', () => {
       assert.deepEqual(shown, [['203.0.113.7/32'], ['203.0.113.7/32', '2001:db8::/32']]);
     });
 
-    it('is not created with an address that nobody can have meant, the same one twice, none or too many', async () => {
+    it('is not created with an ambiguous address, a repeated one, none or too many', async () => {
       const wrong = await create(['203.0.113.7', 'shop.example', '10.0.0.1/8']);
       assert.match(assertError(wrong, 'parameter_invalid').message, /203\.0\.113\.0\/24/);
       assert.deepEqual(issuesOf(wrong), [

@@ -112,7 +112,7 @@ describe('a stream of live updates', function () {
     );
   });
 
-  it('goes on in another process where the killed one ended, with nothing lost and nothing twice', async () => {
+  it('continues in another process after the killed one, without loss or repetition', async () => {
     const port = await freePort();
     const overrides = { MALIPO_ROLES: 'api', MALIPO_HTTP_PORT: String(port), MALIPO_METRICS_PORT: '0' };
     const child = await startServerChild(testEnv, { overrides });
@@ -132,7 +132,7 @@ describe('a stream of live updates', function () {
     assert.deepEqual(updatesOf(second).sort(), expected);
   });
 
-  it('goes on from a query too, and from within what one transaction wrote', async () => {
+  it('continues from a query too, even from the middle of a transaction’s changes', async () => {
     const reader = await connect();
     await reader.until((events) => events.length === 1);
     const [one, other] = [newCollection(testEnv.merchant.id), newCollection(testEnv.merchant.id)];
@@ -146,7 +146,7 @@ describe('a stream of live updates', function () {
     assert.deepEqual(updatesOf(second), [`${other.id} initiated`]);
   });
 
-  it('says that it does not know what was missed when the place is too old, made up, or of another database', async () => {
+  it('reports unknown missed updates if the place is too old, invented, or of another database', async () => {
     const { xid } = await readEnd(testEnv.db);
     const aged = writePlace({ xid, id: 0n }, new Date(Date.now() - 24 * 3_600_000));
     const beyond = writePlace({ xid: xid + 1_000_000n, id: 0n }, new Date());
@@ -175,7 +175,7 @@ describe('a stream of live updates', function () {
     await isWritten;
     const start = await readEnd(db);
     const fast = await collect();
-    // The end does not go past the transaction that is under way, although a later one is committed.
+    // The end stays before the transaction in progress, although a later one is committed.
     const end = await readEnd(db);
     const { updates } = await readUpdates(db, [merchant.id], { after: { xid: 0n, id: 0n }, end }, 1000);
     assert.ok(!updates.some(({ objectId }) => objectId === fast.id || objectId === slow.id));
@@ -231,7 +231,7 @@ describe('a stream of live updates', function () {
     assert.throws(() => streams.open({} as never, ''), /No more streams/);
   });
 
-  it('tells where the reader is although nothing happens, and never stops the response to HEAD', async () => {
+  it('sends the place of an idle reader, and ends the response to HEAD', async () => {
     const session = { id: 'ses', person: { merchantId: testEnv.merchant.id }, tokenSha256: Buffer.alloc(32) } as never;
     const log = createLog({ level: 'silent', process: 'test' });
     const quiet = createLiveStreams({
@@ -257,7 +257,7 @@ describe('a stream of live updates', function () {
     assert.equal(await head.text(), '');
   });
 
-  it('cuts off a reader that is too slow, who finds all of it where it was', () => {
+  it('disconnects a reader that is too slow, which continues later without loss', () => {
     const log = createLog({ level: 'silent', process: 'test' });
     const streams = createLiveStreams({ db: testEnv.db, log, pollEveryMs: 10, heartbeatEveryMs: 0 });
     const session = { id: 'ses', person: { merchantId: testEnv.merchant.id }, tokenSha256: Buffer.alloc(32) } as never;

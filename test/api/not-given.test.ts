@@ -1,4 +1,4 @@
-// What a request leaves open or says more than once: null for an optional field, names that are repeated, and times in every spelling.
+// Omitted and repeated values of requests: null for an optional field, repeated names, and times in every spelling.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields } from '../support/api.ts';
@@ -50,7 +50,7 @@ describe('null for an optional field', () => {
     assert.deepEqual((json['data'] as { errors: unknown[] }[])[0]?.errors, []);
   });
 
-  it('is not given where a key is created, and counts as no change', async () => {
+  it('means absent when a key is created, and no change', async () => {
     const nulls = { expires_at: null, allowed_addresses: null };
     const json = { name: 'Shop', scopes: ['balance:read'], ...nulls };
     const created = await owner.call('POST', '/v1/console/keys', { json });

@@ -129,7 +129,7 @@ describe('the OpenAPI document', () => {
       }
     }
     for (const code of ERROR_CODES) {
-      // It belongs to no operation: it is returned where there is none.
+      // It belongs to no operation: it is returned if no operation matches.
       if (code === 'route_not_found') continue;
       assert.ok(texts.get(String(HTTP_STATUS[errorCategory(code)]))?.includes(`\`${code}\``), code);
     }
@@ -147,7 +147,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('declares the header Malipo-Console where a session needs it', () => {
+  it('declares the header Malipo-Console if a session needs it', () => {
     for (const { method, path, operation } of operationsOf(document)) {
       const header = operation.parameters?.find(({ name }) => name === 'Malipo-Console');
       const security = operation.security ?? document.security;
@@ -157,7 +157,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('requires a body exactly where none at all is refused', () => {
+  it('requires a body exactly if a missing body is refused', () => {
     const optional = [];
     for (const { method, path, operation } of operationsOf(document)) {
       const content = operation.requestBody?.content['application/json'];
@@ -170,7 +170,7 @@ describe('the OpenAPI document', () => {
     assert.ok(!optional.includes('createReplay') && !optional.includes('changePolicy'), optional.join());
   });
 
-  it('has no text in a form where JSON has null, which a form cannot carry', () => {
+  it('has an empty text in a form for null in JSON, which a form cannot carry', () => {
     const nullable = [];
     for (const { method, path, operation } of operationsOf(document)) {
       const { 'application/json': json, 'application/x-www-form-urlencoded': form } =
@@ -200,7 +200,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says of every id in a query or a body which form it has, where another one is refused', () => {
+  it('describes the form of every id in a query or a body if another form is refused', () => {
     const ids = operationsOf(document).flatMap(({ operation }) => {
       const queries = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
       const { $ref = '' } = (operation.requestBody?.content['application/json']?.schema ?? {}) as { $ref?: string };

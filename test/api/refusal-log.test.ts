@@ -1,4 +1,4 @@
-// What the log says of requests that try to get round a control: what, from where, and never more than a few lines.
+// The log of requests that try to get round a control: their kind and source, in a bounded number of lines.
 import assert from 'node:assert/strict';
 import { createRefusalLog, isAttempt } from '../../src/api/refusal-log.ts';
 import { DomainError, ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
@@ -33,7 +33,7 @@ describe('the log of refused requests', () => {
     );
   });
 
-  it('has ten lines of a code a minute at the most, however many clients there are, and another code beside them', () => {
+  it('has at most ten lines of a code a minute, however many clients there are, and lines of other codes', () => {
     const { lines, log } = collectedLog();
     const write = createRefusalLog(log, () => 0);
     for (let n = 0; n < 5000; n++) write(refusal('api_key_invalid'), { ...request, network: `2001:db8:0:${n}::/64` });
@@ -42,7 +42,7 @@ describe('the log of refused requests', () => {
     assert.deepEqual([lines[10]!['code'], lines[10]!['leftOut']], ['permission_denied', 4990]);
   });
 
-  it('leaves out what is no attempt at anything: mistakes, conflicts, and who has shown nothing yet', () => {
+  it('omits harmless refusals: mistakes, conflicts, and callers without credentials', () => {
     const left = ERROR_CODES.filter((code) => !isAttempt({ code, category: errorCategory(code), reason: undefined }));
     assert.deepEqual(left, [
       'api_key_missing',
@@ -133,7 +133,7 @@ describe('an attempt to get round a control', () => {
     );
   });
 
-  it('is not what somebody makes who merely arrives', async () => {
+  it('is not counted for a caller who merely arrives', async () => {
     for (const response of [
       await call(baseUrl, 'GET', '/v1/console/session'),
       await call(baseUrl, 'GET', '/v1/api/balance'),

@@ -29,7 +29,7 @@ describe('every response', () => {
     assert.equal(headers.has('strict-transport-security'), false, `${where}: not behind an https URL`);
   }
 
-  it('denies frames, foreign content, referrers and features, and is stored by nobody when it is private', async () => {
+  it('denies frames, foreign content, referrers and features, and is not cached if it is private', async () => {
     const key = { headers: { authorization: `Bearer ${testEnv.merchant.key}` } };
     const requests: readonly (readonly [string, number, RequestInit?])[] = [
       ['/v1/api/balance', 200, key],
@@ -114,7 +114,7 @@ describe('every response', () => {
     assert.match(text, /^HTTP\/1\.1 400 [^]*X-Frame-Options: DENY/);
   });
 
-  it('tells browsers to come by https alone where that is how the service is reached', () => {
+  it('tells browsers to use https only, if the service is reached by https', () => {
     const name = 'Strict-Transport-Security';
     assert.equal(securityHeaders('https://api.malipo.example')[name], 'max-age=63072000; includeSubDomains');
     assert.equal(securityHeaders('http://127.0.0.1:8080')[name], undefined);

@@ -37,7 +37,7 @@ describe('the service', () => {
       assertHeaders(response);
     });
 
-    it('shows what the merchant was paid, and nothing of another merchant', async () => {
+    it('shows the payments of the merchant, and none of another merchant', async () => {
       const { key, id: merchantId } = await testEnv.addMerchant();
       const created = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
       const collection = { id: created.json['id'] as never, merchantId };
@@ -171,7 +171,7 @@ describe('the service', () => {
       assert.equal((await get()).status, 200);
     });
 
-    it('counts each address behind a trusted proxy separately, and trusts the header of nobody else', async () => {
+    it('counts each address behind a trusted proxy separately, and trusts no other header', async () => {
       const trusting = await startAnotherServer(testEnv, {
         MALIPO_RATE_LIMIT_PER_SECOND: '5',
         MALIPO_TRUSTED_PROXIES: '1',
@@ -197,7 +197,7 @@ describe('the service', () => {
       assert.ok(many.every(({ status }) => status === 200));
     });
 
-    it('answers for its health whatever the load', async () => {
+    it('answers health checks under any load', async () => {
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '1' });
       const flood = await Promise.all(Array.from({ length: 12 }, () => fetch(new URL('/readyz', baseUrl))));
       assert.ok(flood.some(({ status }) => status === 429));
@@ -205,7 +205,7 @@ describe('the service', () => {
       assert.ok(health.every(({ status }) => status === 200));
     });
 
-    it('counts the calls of operators against a limit of their own', async () => {
+    it('counts the calls of operators against a separate limit', async () => {
       const settings = { MALIPO_RATE_LIMIT_PER_SECOND: '5', MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: '15' };
       const { baseUrl } = await startAnotherServer(testEnv, settings);
       const body = JSON.stringify({ externalId: randomUUID() });

@@ -1,4 +1,4 @@
-// What a request may not contain: characters that nobody sees, a second spelling of a path, names that nest; and how it is told.
+// Requests must not contain invisible characters, a second spelling of a path, or nested names. The refusal says so.
 import assert from 'node:assert/strict';
 import { call, collectionFields, type CallOptions } from '../support/api.ts';
 import { PASSWORD } from '../support/people.ts';
@@ -111,7 +111,7 @@ describe('a request', () => {
     assert.match(await getAsWritten(`http://x${PATH}/${id}`), /^HTTP\/1\.1 200 /);
   });
 
-  it('is refused in our own sentences, whatever a validator would say', async () => {
+  it('is refused in the service’s own sentences, not a validator’s', async () => {
     const asPerson = (path: string, json: unknown) => call(testEnv.baseUrl, 'POST', path, { json });
     const long = 'x'.repeat(2000);
     const responses = [

@@ -1,4 +1,4 @@
-// What a route does not read, it refuses: the fields of a body that it does not take, media types, and parameters of the query.
+// A route refuses what it does not read: fields of a body, media types, and parameters of the query.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, type CallOptions } from '../support/api.ts';
@@ -61,7 +61,7 @@ describe('a route that takes no body', () => {
     }
   });
 
-  it('refuses what it could not read', async () => {
+  it('refuses an unreadable body', async () => {
     const samples = operations.filter(({ path }) => /\/(release|reversal|cancel|session|balance)$/.test(path));
     assert.ok(samples.length >= 6);
     for (const operation of samples) {

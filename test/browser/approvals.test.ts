@@ -84,7 +84,7 @@ describe('payouts in the console', function () {
     await page.context().close();
   });
 
-  it('ask who it is once more when the last proof is older than five minutes', async () => {
+  it('verify the person again if the last proof is older than five minutes', async () => {
     const ofMaker = await openConsole(testEnv, chromium.browser, maker);
     await makePayout(ofMaker, 'salary-3');
     await closePage(ofMaker);
@@ -151,7 +151,7 @@ describe('payouts in the console', function () {
     await closePage(page);
   });
 
-  it('are cancelled by their maker after a question, which shows what is cancelled, and so are refunds', async () => {
+  it('are cancelled by their maker after a confirmation that shows them, and so are refunds', async () => {
     const page = await openConsole(testEnv, chromium.browser, maker);
     await makePayout(page, 'cancelled-1');
     const stateOf = async (kind: 'payout' | 'reversal') => {
@@ -169,7 +169,7 @@ describe('payouts in the console', function () {
     assert.equal(await stateOf('payout'), 'queued');
     await page.getByRole('button', { name: 'Cancel the payout…' }).click();
     await dialog.getByRole('button', { name: 'Cancel it' }).click();
-    // What became of it stays to be read, when the page behind it knows it too.
+    // The results stay readable after the page behind them knows them.
     await page.getByRole('table', { name: 'The payout' }).getByText('cancelled').waitFor();
     await page.getByText('One payout cancelled: 1,500 UGX').waitFor();
     assert.equal(await stateOf('payout'), 'cancelled');

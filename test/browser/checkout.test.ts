@@ -14,7 +14,7 @@ import { SCHEMES, useInspector } from './inspect.ts';
 const PHONE_SCREEN = { width: 320, height: 640 };
 
 type ShownFigure = { readonly text: string; readonly lines: number; readonly isWithin: boolean };
-/** Wherever one of the figures stands: on how many lines, and whether in sight. */
+/** For every figure: the number of its lines, and whether it is visible. */
 const FIGURES_SCRIPT = `(() => {
   const found = [];
   const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
@@ -222,7 +222,7 @@ describe('a checkout in a browser', function () {
     await closePage(list);
   });
 
-  it('says what is the matter where nothing can be paid', async () => {
+  it('explains why nothing can be paid', async () => {
     const page = await open(`/pay/${'0'.repeat(32)}`, true);
     await page.getByRole('heading', { name: 'There is no such payment page' }).waitFor();
     await inspect(page, 'unknown');

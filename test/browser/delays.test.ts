@@ -13,7 +13,7 @@ describe('a delayed operator, in the console', function () {
   const testEnv = useTestEnvironment();
   const chromium = useChromium();
 
-  it('is named with what waits for it, as long as that is so', async () => {
+  it('is named with its waiting payments, for as long as it lasts', async () => {
     const { db, merchant } = testEnv;
     const of = { operator: 'mtn-momo', by: AMINA, at: new Date() } as const;
     await changeBreaker(db, { ...of, product: 'disbursement', opening: { reason: 'maintenance' } });

@@ -10,7 +10,7 @@ import { findProjectRoot } from '../../src/project-root.ts';
 const PICTURES = join(findProjectRoot(), 'var', 'screenshots');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-/** How often a page is looked at that has something wrong. */
+/** How often a page with a fault is inspected. */
 const LOOKS = 5;
 export const VIEWS = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } };
 export const SCHEMES = ['light', 'dark'] as const;
@@ -42,7 +42,7 @@ export function useInspector(prefix: string, rules: readonly string[] = []): Ins
     await page.screenshot({ path: join(PICTURES, `${prefix}-${name}.png`), fullPage: true });
   }
 
-  /** Of a page that is still changing its colours, a look finds those of before beside those of after: it looks again. */
+  /** A page that still changes its colours shows old ones beside new ones: it is inspected again. */
   async function lastingViolations(page: Page): Promise<AxeResults['violations']> {
     for (let look = 1; ; look++) {
       const { violations } = await page.evaluate<AxeResults>(`axe.run(${options})`);

@@ -110,7 +110,7 @@ describe('a person of two merchants in the console', function () {
     await closePage(page);
   });
 
-  it('is asked to start again when the merchant removed them while they chose, and is not asked where one is left', async () => {
+  it('must start again if the merchant removed them during the choice, and need not choose if one is left', async () => {
     const page = await openConsole(testEnv, chromium.browser, person);
     await merchant(page, second).waitFor();
     const owner = await logIn(testEnv, await addPerson(testEnv, second, ['owner']));

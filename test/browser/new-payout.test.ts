@@ -112,7 +112,7 @@ describe('a new payout', function () {
     await closePage(page);
   });
 
-  it('is found where it was made and the answer was lost, and is not made twice', async () => {
+  it('is found if it was created and the answer was lost, and is not created twice', async () => {
     const page = await open();
     const fields = written({ Reference: 'rent-3' });
     await page.route('**/v1/api/payouts', async (route) => {

@@ -118,7 +118,7 @@ describe('people in the console', function () {
     await closePage(page);
   });
 
-  it('withdraw the change of the policy that they proposed, and nobody else’s', async () => {
+  it('withdraw only their own proposed change of the policy', async () => {
     const { id } = await testEnv.addMerchant();
     const [one, two] = [await addPerson(testEnv, id, ['owner']), await addPerson(testEnv, id, ['admin'])];
     const browser = await logIn(testEnv, one);
@@ -161,7 +161,7 @@ describe('people in the console', function () {
     await closePage(page);
   });
 
-  it('read in the audit log what somebody wrote as text, and never as what it looks like', async () => {
+  it('read in the audit log other people’s texts as plain text, never as ids or links', async () => {
     const { id } = await testEnv.addMerchant();
     const { person, browser } = await enter(testEnv, id, ['owner'], { name: 'Grace Nakato' });
     const names = [person.id, '2026-01-31T12:00:00.000Z', `pay_${'0'.repeat(26)}`, 'old → new', 'none'];
@@ -183,7 +183,7 @@ describe('people in the console', function () {
     await closePage(page);
   });
 
-  it('export what a list shows as a file, and see why where that is refused', async () => {
+  it('export the rows of a list as a file, and see the reason of a refusal', async () => {
     const reference = 'Maïs';
     await makeCollection(testEnv.db, testEnv.merchant.id, 'succeeded', { reference });
     await makeCollection(testEnv.db, testEnv.merchant.id, 'failed', { reference: 'other' });

@@ -116,7 +116,7 @@ describe('the screens of the console', function () {
     assert.deepEqual(found, []);
   });
 
-  it('can be used by everybody who has yet to enrol a second factor', async () => {
+  it('are accessible for a person who must still enrol a second factor', async () => {
     const newcomer = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
     const page = await openConsole(testEnv, chromium.browser, newcomer, { reducedMotion: 'reduce' });
     await page.getByText('One thing first').waitFor();
@@ -129,7 +129,7 @@ describe('the screens of the console', function () {
     assert.deepEqual(found, []);
   });
 
-  it('can be used by everybody where they ask before an act', async () => {
+  it('are accessible when they ask for a confirmation', async () => {
     const page = await openConsole(testEnv, chromium.browser, person, { reducedMotion: 'reduce' });
     const found: string[] = [];
     for (const [path, name, ask] of DIALOGS) {

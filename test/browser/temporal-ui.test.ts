@@ -138,7 +138,7 @@ describe('the Temporal UI', function () {
     await page.close();
   });
 
-  it('says on the page of a run what it is, why it waits and what may be done by hand', async () => {
+  it('explains on the page of a run its purpose, its wait and the allowed manual acts', async () => {
     const page = await openRun('prompted', 'user-metadata');
     const frame = (n: number) => page.locator('iframe').nth(n).contentFrame();
     const details = frame(1).getByText('a run that is terminated is started again from it');
@@ -152,7 +152,7 @@ describe('the Temporal UI', function () {
     await page.close();
   });
 
-  it('has a history in which each timer and activity says what it is for', async () => {
+  it('has a history with the purpose of each timer and activity', async () => {
     const page = await openRun('released', 'history?sort=ascending');
     await page.getByTestId('compact').click();
     const summaries = ['load the recorded payment', 'approval expires', 'send the payout to mtn-momo'];
@@ -164,7 +164,7 @@ describe('the Temporal UI', function () {
     await page.close();
   });
 
-  it('is on the pictures of the page, each with words for who cannot see it', () => {
+  it('is on the pictures of the page, each with a text alternative', () => {
     const shown = [...PAGE.matchAll(/!\[([^\]]*)\]\((pictures\/[^)]+)\)/g)].map(([, words = '', file = '']) => ({
       words,
       file,

@@ -11,7 +11,7 @@ import { useInspector } from './inspect.ts';
 
 const BOTH = 'This can be read as 1,500.50 or as 150,050.';
 
-describe('what people type in the console', function () {
+describe('typed text in the console', function () {
   this.timeout(240_000);
   const testEnv = useTestEnvironment(API_ONLY);
   const chromium = useChromium();
@@ -74,7 +74,7 @@ describe('a link to the console', function () {
     person = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
   });
 
-  it('shows an amount that is none, and the refusal of it, in place of an empty window', async () => {
+  it('shows an invalid amount with its refusal instead of an empty window', async () => {
     const page = await openConsole(testEnv, chromium.browser, person, { path: '/payouts?amount_from=abc' });
     await page.getByLabel('From (UGX)').waitFor();
     assert.equal(await page.getByLabel('From (UGX)').inputValue(), 'abc');

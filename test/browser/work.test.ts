@@ -40,7 +40,7 @@ describe('a day’s work in the console', function () {
     openConsole({ db: testEnv.db, baseUrl: urlOf() }, chromium.browser, person, { path });
 
   // First: every other case needs the server that is started here after the one that dies.
-  it('shows what became of a release whose server died after recording it, and releases once', async () => {
+  it('shows the outcome of a release whose server died after recording it, and releases once', async () => {
     const doomed = await startServerChild(testEnv, {
       crashPoint: { moment: 'after', commitOf: 'approval_insert' },
     });
@@ -62,7 +62,7 @@ describe('a day’s work in the console', function () {
     await page.getByText('No payout waits for you.').waitFor();
     await untilPayoutState(testEnv, payout, 'succeeded');
     assert.equal(await transfersAccepted(testEnv, payout), 1);
-    // The connections that broke are in the page's own log: nothing else is looked for there.
+    // The broken connections are in the page's own log: no other entries are checked.
     await page.context().close();
   });
 

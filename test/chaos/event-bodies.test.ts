@@ -1,4 +1,4 @@
-// What the checker of campaigns says about the approvals that an event shows.
+// The campaign checker judges the approvals that an event shows.
 import assert from 'node:assert/strict';
 import { problemsWith } from '../../chaos/checker/event-bodies.ts';
 import type { ApprovalRow } from '../../chaos/checker/records.ts';

@@ -1,4 +1,4 @@
-// What the checker of campaigns says about processes that ended, and about approvals that nobody acts on.
+// The campaign checker judges ended processes, and approvals without an effect.
 import assert from 'node:assert/strict';
 import type { ProcessEnd, SentSignal } from '../../chaos/checker/evidence.ts';
 import { progressRules } from '../../chaos/checker/progress-rules.ts';

@@ -64,7 +64,7 @@ describe('malipo endpoints', function () {
     }
   });
 
-  it('changes what is named of an endpoint, and leaves the rest', async () => {
+  it('changes the named settings of an endpoint, and leaves the rest', async () => {
     const { id, url } = await add('changed');
     const types = ['--types', 'collection.failed,payout.failed'];
     const described = await endpoints('change', id, '--description', 'The shop', ...types);
@@ -77,7 +77,7 @@ describe('malipo endpoints', function () {
     assert.match(shown.out, new RegExp(`^${id}  .*/moved\nstate enabled\ntypes all\n$`));
   });
 
-  it('disables and enables an endpoint, which withholds what happens meanwhile until it is replayed', async () => {
+  it('disables and enables an endpoint, and withholds deliveries in between until a replay', async () => {
     const { id, secret } = await add('paused');
     testEnv.receiver.trust('paused', secret);
     assert.equal((await endpoints('disable', id)).state, 'disabled');
@@ -98,7 +98,7 @@ describe('malipo endpoints', function () {
     );
   });
 
-  it('rotates a secret: the new one signs at once, and the one of before for as long as it is kept', async () => {
+  it('rotates a secret: the new one signs at once, and the previous one for as long as it is kept', async () => {
     const { id, secret } = await add('rotated');
     testEnv.receiver.trust('rotated', secret);
     const kept = await cli.run(['endpoints', 'rotate', id, '--keep-previous', '3600']);

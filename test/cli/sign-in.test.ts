@@ -91,8 +91,8 @@ describe('malipo', () => {
       [['replay', 'dlv_1', '--all'], /not both/],
       [['endpoints', 'add'], /malipo endpoints add URL/],
       [['whoami', '--base-url', 'http://pay.example'], /must begin with https/],
-      [['whoami', '--base-url', 'https://pay.example/v1'], /without a path/],
-      [['whoami', '--base-url', 'https://amina:secret@pay.example'], /has credentials in it/],
+      [['whoami', '--base-url', 'https://pay.example/v1'], /must have no path/],
+      [['whoami', '--base-url', 'https://amina:secret@pay.example'], /contains credentials/],
     ];
     for (const [args, says] of cases) {
       const refused = await cli.run(args);
@@ -158,10 +158,10 @@ describe('malipo', () => {
     assert.ok(!existsSync(cli.configFile));
   });
 
-  it('exits with 2 when it cannot ask because there is no terminal, and says what to set', async () => {
+  it('exits with 2 without a terminal to ask at, and names the variables to set', async () => {
     const asked = await newSession().run(['login', '--base-url', testEnv.baseUrl]);
     assert.equal(asked.code, 2);
-    assert.match(asked.err, /no terminal to ask at for: e-mail address/);
+    assert.match(asked.err, /no terminal to ask for: e-mail address/);
     const half = await newSession().run(['whoami'], {
       MALIPO_BASE_URL: testEnv.baseUrl,
       MALIPO_EMAIL: developer.email,
@@ -177,7 +177,7 @@ describe('malipo', () => {
     assert.match(silent.err, /does not answer \(ECONNREFUSED\)/);
     const other = await newSession({ ...away, MALIPO_BASE_URL: testEnv.sandbox.url }).run(['whoami']);
     assert.equal(other.code, 1, other.err);
-    assert.match(other.err, /no Malipo answers/);
+    assert.match(other.err, /there is no Malipo at/);
   });
 
   it('opens a new session when the stored one has ended, and exits with 3 when it cannot', async () => {
@@ -244,7 +244,7 @@ describe('malipo', () => {
     await attestAll(testEnv.db);
   });
 
-  it('says what to do about a configuration file that it cannot understand', async () => {
+  it('names the remedy for an unreadable configuration file', async () => {
     const cli = newSession(settingsOf(testEnv, developer));
     assert.equal((await cli.run(['whoami'])).code, 0);
     writeFileSync(cli.configFile, '{"places": 7}');

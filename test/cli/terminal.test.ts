@@ -1,4 +1,4 @@
-// What the command line prints of texts from elsewhere.
+// The command line prints texts from elsewhere safely.
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { createTerminal, type Terminal } from '../../src/cli/terminal.ts';
@@ -37,7 +37,7 @@ describe('the terminal of malipo', () => {
       );
     });
 
-    it(`shows ${title} in JSON, which a program reads as it was`, () => {
+    it(`shows ${title} in JSON that a program reads unchanged`, () => {
       const [line] = printed((terminal) => {
         terminal.printJson({ text });
       });
@@ -46,7 +46,7 @@ describe('the terminal of malipo', () => {
     });
   }
 
-  it('colours what it means to, and nothing that a text asks for', () => {
+  it('adds only its own colours, and none that a text contains', () => {
     const print = (terminal: Terminal) => {
       terminal.print('answer ', { colour: 'red', text: '\u001b[32m200' }, ' in 1 ms');
     };

@@ -11,14 +11,14 @@ describe('an amount in an address', () => {
     assert.equal(formatAddressAmount('', 'UGX'), '');
   });
 
-  it('is shown as it stands there when it is none', () => {
+  it('is shown unchanged if it is invalid', () => {
     for (const text of ['abc', '1.5', '-1', '1e3', 'NaN', '9007199254740993', '9'.repeat(400), ' ']) {
       assert.equal(formatAddressAmount(text, 'KES'), text);
     }
   });
 });
 
-describe('what operators take', () => {
+describe('the amounts that operators accept', () => {
   const market = (country: string, currency: string, max: number, step: number) => ({
     ...{ country, currency },
     collections: { min_amount: 100, max_amount: max, amount_step: step },

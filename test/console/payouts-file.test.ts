@@ -137,7 +137,7 @@ describe('a file of payouts', () => {
     }
   });
 
-  it('asks what one comma means where semicolons separate the columns', () => {
+  it('asks for the meaning of one comma if semicolons separate the columns', () => {
     for (const amount of ['12,500', '1,000', '"999,999"']) {
       const text = `phone;amount;reference\n256772000100;${amount};SAL-1`;
       for (const currency of ['UGX', 'KES']) {
@@ -155,7 +155,7 @@ describe('a file of payouts', () => {
     }
   });
 
-  it('is refused with what it is: empty, no CSV, separated by tabs, or in another encoding', () => {
+  it('is refused with the reason: empty, no CSV, separated by tabs, or in another encoding', () => {
     for (const text of ['', '\n', ' \r\n\t', '\uFEFF']) assertRefused(text, /^The file is empty\.$/);
     for (const text of [HEADER, GOOD].map((line) => line.replaceAll(',', '\t'))) {
       assertRefused(`${text}\n${GOOD.replaceAll(',', '\t')}`, /separated by tabs/);
@@ -207,7 +207,7 @@ describe('a file of payouts', () => {
     assertRefused('phone,,reference\n', /Missing: amount/);
   });
 
-  it('takes phones as people paste them, and asks where one is of two countries', () => {
+  it('accepts pasted phone numbers, and asks if one is valid in two countries', () => {
     for (const phone of [
       '0772 000 100',
       '772000100',

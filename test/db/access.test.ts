@@ -1,4 +1,4 @@
-// What each account of the database may do, tried as that account on a database that was migrated by its owner.
+// The rights of each database account, tried as that account on a database that its owner migrated.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Client, DatabaseError } from 'pg';
@@ -166,7 +166,7 @@ describe('an account of the database', () => {
   describe('of the reports', () => {
     const connected = connectedAs(REPORTS);
 
-    it('reads what is written down for it, and nothing else', async () => {
+    it('reads exactly the listed tables and columns', async () => {
       for (const table of await tables()) {
         const readable = (await refusalOf(connected, `SELECT 1 FROM ${table}`)) === undefined;
         assert.equal(readable, table in REPORT_TABLES, table);
@@ -232,7 +232,7 @@ describe('creating the accounts of a database', () => {
     return name;
   };
 
-  it('gives what a superuser created before to the owner, who can migrate it from then on', async () => {
+  it('gives objects that a superuser created to the owner, who can migrate them from then on', async () => {
     const server = await postgres();
     const name = newName('before');
     await server.ensureDatabase(name);
@@ -264,7 +264,7 @@ describe('creating the accounts of a database', () => {
         await assert.rejects(queryAt(server.urlFor(common, account), 'SELECT 1'), /permission denied for database/);
   });
 
-  it('has no way to keep the accounts from being set up, not even with a connection of before', async () => {
+  it('cannot prevent the set-up of accounts, not even with an earlier connection', async () => {
     const server = await postgres();
     await server.ensureAccounts(newName('malipo'));
     await queryAt(server.adminUrl, 'GRANT CONNECT ON DATABASE postgres TO PUBLIC');
@@ -277,7 +277,7 @@ describe('creating the accounts of a database', () => {
     await common.end().catch(() => undefined);
   });
 
-  it('lets several accounts share one role: a second environment on the server has passwords of its own', async () => {
+  it('lets several accounts share one role: a second environment on the server has its own passwords', async () => {
     const server = await postgres();
     const [name, other] = [newName('malipo'), newName('second_app')];
     const applicationUrl = server.urlFor(name).replace(/\/\/[^@]+@/, `//${other}:other-password@`);

@@ -41,7 +41,7 @@ const LIMITS = { statementTimeoutMs: 10_000, connectTimeoutMs: 10_000, onIdleErr
 
 type Settings = Readonly<Record<string, string>>;
 
-describe('an account with settings of its own', () => {
+describe('an account with its own settings', () => {
   let database: TestDatabase;
   const opened: Database[] = [];
 
@@ -62,7 +62,7 @@ describe('an account with settings of its own', () => {
     const rows = await db.run<{ name: string; setting: string }>(SETTINGS, [Object.keys(HOSTILE)]);
     return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
   }
-  /** As whoever has its address: it needs no right for that, and PostgreSQL has none that could be taken away. */
+  /** As a thief of its address: changing its own settings needs no right, and PostgreSQL has none to revoke. */
   async function setOwn(settings: Settings): Promise<void> {
     const role = `ALTER ROLE ${APPLICATION} IN DATABASE ${new URL(database.url).pathname.slice(1)}`;
     const sets = Object.entries(settings).map(([setting, value]) => `${role} SET ${setting} = ${value}`);
@@ -96,7 +96,7 @@ describe('an account with settings of its own', () => {
     ]);
   });
 
-  it('keeps the options of an address, but for what the service relies on', async () => {
+  it('keeps the options of an address, except settings that the service relies on', async () => {
     const options = '-c work_mem=4321kB -c default_transaction_isolation=repeatable\\ read';
     const db = open(`${database.url}?application_name=named&options=${encodeURIComponent(options)}`);
     const { rows } = await db.pool.query(
@@ -119,7 +119,7 @@ describe('an account with settings of its own', () => {
     }
   });
 
-  it('releases no more than the daily limit of an approver, who releases everything at once', async () => {
+  it('releases no more than the daily limit of an approver who releases everything at once', async () => {
     const shop = await makeShop(database.db, 100_000n);
     await setPolicy(database.db, shop.merchantId, { approverDailyLimitMinor: 10_000n });
     const payouts = [];

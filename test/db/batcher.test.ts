@@ -13,7 +13,7 @@ function createGate() {
         begun.push({ end });
         onBegin();
       }),
-    /** Resolves once so many batches have begun, those that ended included. */
+    /** Resolves once this many batches have begun, including ended ones. */
     async untilBegun(count: number): Promise<void> {
       while (begun.length < count) await new Promise<void>((resolve) => (onBegin = resolve));
     },
@@ -27,7 +27,7 @@ async function turns(): Promise<void> {
 }
 
 describe('a batcher', () => {
-  it('handles what arrives during a batch in the next one, at most so many items together', async () => {
+  it('handles items that arrive during a batch in the next one, up to its size limit', async () => {
     const gate = createGate();
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
@@ -86,7 +86,7 @@ describe('a batcher', () => {
     assert.deepEqual(valuesOf(outcomes, 'status'), ['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('handles what is added right after a batch', async () => {
+  it('handles items that are added right after a batch', async () => {
     const handled: number[] = [];
     const batcher = createBatcher<number>({
       maxItems: 10,
@@ -99,7 +99,7 @@ describe('a batcher', () => {
     assert.deepEqual(handled, [0, 1, 2, 3, 4]);
   });
 
-  it('rejects what has waited too long when its turn comes, and handles what came later', async () => {
+  it('rejects items that have waited too long when their turn comes, and handles later ones', async () => {
     const gate = createGate();
     const handled: string[] = [];
     let nowMs = 0;
@@ -126,7 +126,7 @@ describe('a batcher', () => {
     assert.deepEqual(handled, ['first', 'later']);
   });
 
-  it('handles what waits at once when it is drained', async () => {
+  it('handles waiting items at once when it is drained', async () => {
     const gate = createGate();
     const handled: number[] = [];
     const batcher = createBatcher<number>({

@@ -1,4 +1,4 @@
-// What the work poll of a dispatcher finds: each kind of work that a loop would find, and nothing where there is none.
+// The work poll of a dispatcher finds each kind of work that a loop would find, and nothing without work.
 import assert from 'node:assert/strict';
 import { recordServiceAct } from '../../src/db/accounts/audit.ts';
 import { renumberRestoredChanges } from '../../src/db/state-changes.ts';
@@ -55,7 +55,7 @@ describe('the work poll', () => {
     return endpointId;
   };
 
-  it('finds nothing where nothing waits', async () => {
+  it('finds nothing if nothing waits', async () => {
     assert.deepEqual(await found(), []);
     await makeEndpoint(db, merchantId);
     for (const state of ['prompted', 'succeeded', 'failed'] as const) await makeCollection(db, merchantId, state);
@@ -71,7 +71,7 @@ describe('the work poll', () => {
     assert.deepEqual(await found(), ['attempts']);
   });
 
-  it('finds what is to be escalated or withheld, of endpoints that are failing or disabled', async () => {
+  it('finds deliveries to escalate or withhold, of failing or disabled endpoints', async () => {
     const endpointId = await endpointWithDelivery();
     await setEndpointsFailing(db, [endpointId], new Date());
     await foldAll(db);

@@ -1,4 +1,4 @@
-// What the database refuses of state changes, of the position up to which they are folded, and of the figures and totals of payments.
+// Refused rows of state changes, of their folded position, and of the figures and totals of payments.
 import { newId } from '../../src/domain/ids.ts';
 import { insertRow, ruleCase, type RuleCase, type RuleFixture, type Sql } from './rule-cases.ts';
 

@@ -31,7 +31,7 @@ describe('housekeeping', () => {
     assert.deepEqual(await listHousekeeping(db), [{ task: 'ledger_check', doneAsOf: later, faults: 2 }]);
   });
 
-  it('is done as of no later time than the database’s own, whatever the clock of a process says', async () => {
+  it('is done as of no later time than the database’s own, whatever the clock of a process', async () => {
     await markDone(db, { task: 'purge', doneAsOf: new Date(Date.now() + HOUR_MS), faults: 0 });
     assert.ok(agoOf(await doneAsOf('purge')) > -HOUR_MS / 2);
   });
@@ -55,7 +55,7 @@ describe('housekeeping', () => {
     assert.ok(queriesAsOf !== null && queriesAsOf <= dueAt, 'it waits since then, and nobody asks');
   });
 
-  it('is a check of the ledger that begins again where its progress is not one that we attested', async () => {
+  it('begins the ledger check again if its recorded progress is unattested', async () => {
     const merchantId = await makeMerchant(db);
     await makeCollection(db, merchantId, 'succeeded');
     await tamper(db, 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [

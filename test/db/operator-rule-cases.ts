@@ -1,4 +1,4 @@
-// What the database refuses of the breakers of operators, and of their tokens.
+// Refused rows of the breakers of operators, and of their tokens.
 import { insertRow, ruleCase, type Row, type RuleCase, type Sql } from './rule-cases.ts';
 
 const NOW = new Date();

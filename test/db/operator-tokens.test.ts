@@ -30,7 +30,7 @@ describe('the token of an operator', () => {
   const fetchNext = (lifeSeconds: number): Promise<FetchedToken> =>
     Promise.resolve({ kind: 'token', token: `token-${++fetched}`, lifeSeconds });
 
-  it('is asked for once by all processes together, and sealed where it is stored', async () => {
+  it('is requested once by all processes together, and stored sealed', async () => {
     const caches = Array.from({ length: 6 }, () => cacheOf());
     const all = await Promise.all(caches.flatMap((cache) => [cache.get(), cache.get()]));
     assert.deepEqual([fetched, new Set(all.map((one) => JSON.stringify(one))).size], [1, 1]);
@@ -84,7 +84,7 @@ describe('the token of an operator', () => {
     await stub.stop();
   });
 
-  it('is replaced where it was refused, and only while it is still stored', async () => {
+  it('is replaced after a refusal, and only while it is still stored', async () => {
     const [one, other] = [cacheOf(), cacheOf()];
     for (const cache of [one, other]) assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-1' });
     one.drop('token-1');
@@ -103,13 +103,13 @@ describe('the token of an operator', () => {
     assert.equal((await store().read())?.token, 'token-1', 'what the first one brings late counts for nothing');
   });
 
-  it('is asked for by the next process where the operator gives none', async () => {
+  it('is requested by the next process if the operator gives none', async () => {
     const refusing = cacheOf(() => Promise.resolve({ kind: 'no_token', reason: 'no token: http 503', cause: 'busy' }));
     assert.deepEqual(await refusing.get(), { kind: 'no_token', reason: 'no token: http 503', cause: 'busy' });
     assert.deepEqual(await cacheOf().get(), { kind: 'token', token: 'token-1' });
   });
 
-  it('is renewed where no key of ours opens it', async () => {
+  it('is renewed if no key of ours opens it', async () => {
     await cacheOf().get();
     const other = ringOf('second');
     assert.equal((await store(other).read())?.token, null);
@@ -135,7 +135,7 @@ describe('the token of an operator', () => {
     assert.deepEqual([statements, fetched], [1, 1]);
   });
 
-  it('is no trouble of the operator where the database is away', async () => {
+  it('is no trouble of the operator if the database is unavailable', async () => {
     const away = { ...db, run: () => Promise.reject(new Error('the database is away')) } as typeof db;
     const cache = createTokenCache(() => fetchNext(3600), {
       store: operatorTokens(away, { ...OF, ring }),

@@ -31,7 +31,7 @@ import { makeMerchant, tamper } from './rows.ts';
 import { useDatabase } from './use-database.ts';
 
 const ROWS = 120_000;
-/** So many are stored within the statement time-out, on a loaded machine too. */
+/** How many rows are stored within the statement timeout, even on a loaded machine. */
 const BATCH = 15_000;
 
 describe('with more than a hundred thousand rows', function () {
@@ -160,7 +160,7 @@ describe('with more than a hundred thousand rows', function () {
     }
   });
 
-  it('what is owed to disabled endpoints is found by an index', async () => {
+  it('deliveries to disabled endpoints are found by an index', async () => {
     const plan = await plansOf((explaining) => withholdDeliveries(explaining, 500, new Date()));
     assert.match(plan, /using deliveries_retrying/, plan);
     assert.doesNotMatch(plan, /Seq Scan on (deliveries|endpoints)/, plan);
@@ -330,7 +330,7 @@ const MANY_ROWS: readonly string[] = [
    SELECT ${ID('dlv')}, ${ID('evt')}, ${ID('whe', '(n % 20000)')}, $merchant,
      CASE WHEN n % 1000 = 1 THEN 'retrying' ELSE 'delivered' END, 1, CASE WHEN n % 1000 = 1 THEN now() END, now(), now()
    FROM generate_series($first, $last) AS n`,
-  // Of each collection two events, and of each endpoint one test.
+  // Two events of each collection, and one test of each endpoint.
   `INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at)
    SELECT ${ID('evt')}, $merchant, 'collection.prompted', ${ID('col', '(n / 2)')}, n % 2, '{}', now()
    FROM generate_series($first, least($last, 40000)) AS n`,

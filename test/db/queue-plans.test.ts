@@ -165,7 +165,7 @@ describe('the plan of a claim', function () {
     ];
     for (const [index, work] of statements) {
       for (const plan of await plansOf(work)) {
-        // Of a tiny table any index will do: autovacuum looks at none.
+        // For a tiny table any index is fast: autovacuum analyses none.
         if (!isTiny) assert.match(plan, index, plan);
         assert.doesNotMatch(plan, /Seq Scan on (deliveries|events|payments|work)\b/, plan);
       }

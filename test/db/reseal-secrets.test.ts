@@ -60,7 +60,7 @@ describe('stored secrets', () => {
       }),
     );
 
-  it('open with the new key alone once they are resealed, whatever their kind, and are then left as they are', async () => {
+  it('open with the new key alone once they are resealed, whatever their kind, and stay unchanged then', async () => {
     const endpoint = await addEndpoint();
     await rotate(endpoint.id, 'whsec_second', OLD_RING);
     const [enrolled, pending, neither] = [await addPerson('AAAA'), await addPerson(null), await addPerson(null)];

@@ -96,7 +96,7 @@ describe('the removal of old records', () => {
     return purgeExpiredRecords(database, { retainedSince: retainedSince(clocks, at), endedBefore: at, limit });
   }
 
-  it('removes in batches what is past the retention of its kind, and nothing younger', async () => {
+  it('removes in batches rows past the retention of their kind, and no younger ones', async () => {
     const at = new Date();
     const days = {
       idempotency_keys: 40,
@@ -124,7 +124,7 @@ describe('the removal of old records', () => {
     assert.deepEqual(await rowsLeft(), each(1));
   });
 
-  it('keeps keys for 30 days and what operators said for 90, and removes what has an end when it ends, where nothing is set', async () => {
+  it('by default keeps keys for 30 days and operators’ answers for 90, and removes ended rows at once', async () => {
     const at = new Date();
     const days = {
       idempotency_keys: 30,

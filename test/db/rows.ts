@@ -43,7 +43,7 @@ export function countUnfolded(db: Database, condition = 'true', values: readonly
   return countRows(db, `state_changes WHERE ${IS_UNFOLDED} AND ${condition}`, values);
 }
 
-/** Folds all changes. Where a transaction is under way, of any database of the server, it goes on until that has ended. */
+/** Folds all changes. If a transaction of any database of the server is in progress, waits for its end. */
 export async function foldAll(db: Database, limit = 1000): Promise<void> {
   do {
     await foldStateChanges(db, limit);

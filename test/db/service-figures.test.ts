@@ -39,7 +39,7 @@ describe('the figures of the service', () => {
     assert.equal(entered?.entered, PAYOUT_STATES.length);
   });
 
-  it('time a payment to its first outcome, and not to what comes after it', async () => {
+  it('time a payment to its first outcome, and not to a later one', async () => {
     const merchantId = await makeMerchant(db);
     const count = async () => (await listDurationFigures(db)).reduce((sum, row) => sum + row.count, 0);
     await foldAll(db);
@@ -50,7 +50,7 @@ describe('the figures of the service', () => {
     assert.equal(await count(), before + 1);
   });
 
-  it('name the age of the oldest payment of each state, and 0 where there is none', async () => {
+  it('name the age of the oldest payment of each state, and 0 without one', async () => {
     const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
     await tamper(db, `UPDATE payments SET updated_at = now() - interval '2 hours' WHERE id = $1`, [id]);
     const oldest = await listOldestPayments(db);

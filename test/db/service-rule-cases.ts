@@ -1,4 +1,4 @@
-// What the database refuses of the service's own records: its environment, its housekeeping and its log of requests.
+// Refused rows of the service's own records: its environment, its housekeeping and its log of requests.
 import { newId } from '../../src/domain/ids.ts';
 import { insertRow, refusedChanges, ruleCase, type RuleCase, type RuleFixture, type Sql } from './rule-cases.ts';
 

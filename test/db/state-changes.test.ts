@@ -29,7 +29,7 @@ describe('the stream of state changes', () => {
     return client;
   }
 
-  /** A transaction that has written a change and is still under way. */
+  /** A transaction that has written a change and is still in progress. */
   async function begin(): Promise<{ readonly client: PoolClient; readonly xid: bigint; readonly id: bigint }> {
     const client = await connect();
     const { rows } = await client.query<{ xid: string; id: bigint }>(
@@ -140,7 +140,7 @@ describe('the stream of state changes', () => {
     assert.equal(await countInTotals(), 2);
   });
 
-  it('is removed after its time as far as it is folded, oldest first', async () => {
+  it('is removed after its retention once it is folded, oldest first', async () => {
     for (const state of ['failed', 'succeeded'] as const) await makeCollection(db, merchant.id, state);
     await tamper(db, `UPDATE state_changes SET changed_at = now() - interval '2 days'`);
     const over = new Date(Date.now() - DAY_MS);

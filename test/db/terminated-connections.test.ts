@@ -38,7 +38,7 @@ describe('a connection that is terminated in the moment in which it is handed ov
   const assertFails = (work: Promise<unknown>) =>
     assert.rejects(work, (error: Error) => toDomainError(error).code === 'service_unavailable');
 
-  it('fails the transaction that waited for the connection, and the next one has a connection of its own', async () => {
+  it('fails the transaction that waited for the connection, and the next one gets another connection', async () => {
     line.withhold();
     const failed = assertFails(db.withTransaction((tx) => tx.run(PING, [])));
     await terminateAll();
@@ -46,7 +46,7 @@ describe('a connection that is terminated in the moment in which it is handed ov
     assert.equal(await db.withTransaction(async (tx) => (await tx.run(PING, [])).length), 1);
   });
 
-  it('is not given to the transaction that waited behind another statement, which gets one of its own', async () => {
+  it('is not given to a transaction that waited behind another statement, which gets another one', async () => {
     await db.run(PING, []);
     line.withhold();
     const before = db.run(PING, []);

@@ -1,4 +1,4 @@
-// What the database refuses of work, and of payments and deliveries without work.
+// Refused rows of work, and of payments and deliveries without work.
 import { insertRow, move, ruleCase, update, VALID_ROWS, type Row, type RuleCase, type Sql } from './rule-cases.ts';
 
 const VALID: Row = {

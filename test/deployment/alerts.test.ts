@@ -56,7 +56,7 @@ describe('the rules of Prometheus', () => {
     }
   });
 
-  it('name for each alert how urgent it is, what happened, and its entry in the runbook', () => {
+  it('name for each alert its urgency, its event, and its entry in the runbook', () => {
     const runbook = readFileSync(join(findProjectRoot(), 'docs/runbook.md'), 'utf8');
     const entries = [
       ...runbook.matchAll(
@@ -94,7 +94,7 @@ describe('the rules and dashboards', () => {
     }
   });
 
-  it('take no sum of what every process reads from the database', () => {
+  it('never sum figures that every process reads from the database', () => {
     const ofService = new Set(catalogue.ofService.map(({ name }) => name));
     for (const { where, expr } of expressions()) {
       for (const { metric } of namesOf(expr).metrics) {
@@ -111,7 +111,7 @@ describe('the rules and dashboards', () => {
     }
   });
 
-  it('are in dashboards that have titles and ids of their own', () => {
+  it('are in dashboards with unique titles and ids', () => {
     assert.equal(new Set(dashboards().map(({ uid }) => uid)).size, 4);
     for (const { uid, panels } of dashboards()) {
       assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length, uid);

@@ -159,7 +159,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives no service a file system of its own image to write to, a right of root, or a way to get one', () => {
+  it('gives no service a writable image file system, a right of root, or a way to get one', () => {
     for (const [name, service] of Object.entries(compose.services)) {
       assert.equal(service.read_only, true, name);
       assert.deepEqual(service.cap_drop, ['ALL'], name);
@@ -170,7 +170,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets each service reach only what it calls', () => {
+  it('lets each service reach only its dependencies', () => {
     /** Whether a connection from the network to an address outside gets an answer. */
     const hasWayOut = (network: string): boolean => {
       const { internal, driver_opts: options } = compose.networks[network] ?? {};

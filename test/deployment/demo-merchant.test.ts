@@ -95,7 +95,7 @@ describe('the demo merchant', () => {
     ['has expired', "now() - interval '1 s'"],
     ['is about to expire', "now() + interval '59 days'"],
   ] as const) {
-    it(`gets another key from its maker when its key ${what}, and is the same otherwise`, async () => {
+    it(`gets another key from its maker when its key ${what}, and stays the same otherwise`, async () => {
       const file = newFile();
       const demo = await seed(file);
       const digest = hashApiKey(demo.apiKey);

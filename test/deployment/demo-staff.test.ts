@@ -14,7 +14,7 @@ describe('the staff of the demonstration', () => {
   const db = useDatabasePerCase();
   const newFile = () => join(mkdtempSync(join(runFolder(), 'demo-')), 'demo-staff.json');
 
-  it('are two who can log in at once, and the same at the next start', async () => {
+  it('are two people who can log in at once, and the same two at the next start', async () => {
     const file = newFile();
     const staff = await seedDemoStaff(db, file, KEY_RING);
     assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -29,7 +29,7 @@ describe('the staff of the demonstration', () => {
     ]);
   });
 
-  it('are made by the next start where one was interrupted, and asked for where their file is gone', async () => {
+  it('are created by the next start after an interrupted one, and missed if their file is gone', async () => {
     const file = newFile();
     const staff = await seedDemoStaff(db, file, KEY_RING);
     await tamper(db, 'DELETE FROM staff_members');

@@ -49,7 +49,7 @@ describe('npm run staff -- doctor', function () {
     await until('everything runs', async () => Object.keys((await look()).wrong).length === 0, 60_000);
   });
 
-  it('says that nothing is wrong where nothing is, and shows no secret', async () => {
+  it('reports no fault without a fault, and shows no secret', async () => {
     const { text, wrong } = await look();
     assert.deepEqual(wrong, {}, text);
     assert.match(text, new RegExp(`\\n${CHECKS.length + 2} checked, nothing wrong\\n$`));
@@ -59,11 +59,11 @@ describe('npm run staff -- doctor', function () {
     }
   });
 
-  it('finds settings with which no server starts, and still looks at what can be reached', async () => {
+  it('finds settings with which no server starts, and still checks the reachable parts', async () => {
     await assertFound('settings', /^MALIPO_BACKLOG_MAX_COUNT: /, { MALIPO_BACKLOG_MAX_COUNT: 'many' });
   });
 
-  it('finds a database that is cut off, and looks at Temporal all the same', async () => {
+  it('finds an unreachable database, and checks Temporal nevertheless', async () => {
     const line = await openTcpLine(testEnv.environment['MALIPO_DATABASE_URL'] ?? '');
     assert.deepEqual((await look({ MALIPO_DATABASE_URL: line.url })).wrong, {});
     await line.cut();
@@ -73,7 +73,7 @@ describe('npm run staff -- doctor', function () {
     assert.match(text, /^ok +workers$/m);
   });
 
-  it('finds Temporal cut off or silent, and looks at the database all the same', async () => {
+  it('finds Temporal unreachable or silent, and checks the database nevertheless', async () => {
     const line = await openTcpLine(`tcp://${testEnv.environment['MALIPO_TEMPORAL_ADDRESS'] ?? ''}`);
     const changed = { MALIPO_TEMPORAL_ADDRESS: new URL(line.url).host };
     assert.deepEqual((await look(changed)).wrong, {});
@@ -142,7 +142,7 @@ describe('npm run staff -- doctor', function () {
     await sweep.unpause();
   });
 
-  it('finds that no worker asks for work, and that nobody made the schedules', async () => {
+  it('finds that no worker polls, and that the schedules are missing', async () => {
     const { wrong } = await look({ MALIPO_TASK_QUEUE_PREFIX: 'nobody' });
     assert.deepEqual(Object.keys(wrong), ['schedules', 'workers']);
     // One queue for each of the two operators.
@@ -156,7 +156,7 @@ describe('npm run staff -- doctor', function () {
     });
   });
 
-  it('finds quarantined work, and what an operator says otherwise', async () => {
+  it('finds quarantined work, and discrepancies with an operator', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(testEnv.db, merchantId, 'failed');
     const other = await makeCollection(testEnv.db, merchantId, 'initiated');

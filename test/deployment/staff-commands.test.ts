@@ -27,7 +27,7 @@ describe('npm run staff', () => {
   before(() => addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS));
 
   const run = (args: readonly string[], environment = testEnv.environment) => runStaff(args, environment);
-  /** The same by one of the staff, who logs in. */
+  /** As a staff member, who logs in. */
   const act = async (args: readonly string[], by = AMINA) =>
     runStaff([...args, '--as', by.name], testEnv.environment, await logInLines(testEnv.db, by));
   const merchantCount = async () => (await testEnv.db.pool.query('SELECT 1 FROM merchants')).rowCount;
@@ -200,7 +200,7 @@ describe('npm run staff', () => {
     assert.equal((await create('amina@one.example', 'Amina@one.example')).code, 2);
   });
 
-  it('shows the changes that wait for a second person, and approves them in place of one who is gone', async () => {
+  it('shows the changes that wait for a second person, and approves them instead of a former one', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
     const admin = await addPerson(testEnv, merchantId, ['admin']);

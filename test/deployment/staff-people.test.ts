@@ -119,7 +119,7 @@ describe('the people of npm run staff', () => {
     );
   });
 
-  it('end one of them by two, who is none of the staff from then on', async () => {
+  it('end one of them by a decision of two, who is no staff member from then on', async () => {
     const made = await run('end --name carol --as amina', await logIn('amina'));
     const proposal = /^proposal +(spr_\w{26})$/m.exec(made.out)?.[1] ?? '';
     assert.doesNotMatch(made.out, /^token/m);

@@ -103,7 +103,7 @@ describe('the build', () => {
     assert.equal(statSync(join(project, 'dist', 'workflow-bundle.js')).mtimeMs, builtAtMs);
   });
 
-  it('builds the console, compressed, with the types of the API as it is now', () => {
+  it('builds the console, compressed, with the current types of the API', () => {
     assert.equal(build().status, 0);
     assert.match(read('console-app/index.html'), /src="\/console\/assets\/index-\S+\.js"/);
     assert.equal(gunzipSync(readFileSync(join(project, 'dist/console-app/icon.svg.gz'))).toString().length, 811);
@@ -142,7 +142,7 @@ describe('the build', () => {
     assert.ok(existsSync(join(project, 'dist', outputs.console)));
   });
 
-  it('builds the parts alone that it is told to', () => {
+  it('builds only the named parts', () => {
     const { status, output } = build('server');
     assert.equal(status, 0, output);
     assert.ok(existsSync(join(project, 'dist', 'workflow-bundle.js')));

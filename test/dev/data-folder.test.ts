@@ -50,7 +50,7 @@ describe('the data folder', () => {
     assert.match(refusal(path), /file system that is read-only\. .* MALIPO_DATA_DIR/);
   });
 
-  it('is refused, with its setting and what is left, when its disk has too little room', function () {
+  it('is refused, with its setting and the free space, if its disk has too little room', function () {
     const path = mounted('size=20m');
     if (path === undefined) return this.skip();
     assert.match(refusal(path), /its disk has \d+ MB left, and a start needs 200 MB\. .* MALIPO_DATA_DIR/);
@@ -59,7 +59,7 @@ describe('the data folder', () => {
     assert.match(refusal(path), /its disk is full\. .* MALIPO_DATA_DIR/);
   });
 
-  it('is refused, with its setting, where the system lets nobody create a folder', function () {
+  it('is refused, with its setting, if the system lets nobody create a folder', function () {
     if (process.platform !== 'linux') return this.skip();
     assert.match(refusal('/proc/malipo'), /cannot be used: .* MALIPO_DATA_DIR/);
   });

@@ -57,7 +57,7 @@ describe('the secrets of the embedded start', () => {
     ['with a blank key', (secrets: Record<string, string>) => ({ ...secrets, MALIPO_SECRET_KEYS: ' ' })],
     ['with nothing in it', () => ({})],
   ] as const) {
-    it(`get no new key in a file ${what} while there is a database that was sealed with the old one`, () => {
+    it(`get no new key in a file ${what} while a database exists that the old key sealed`, () => {
       const text = JSON.stringify(content(demoSecrets(file, undefined)));
       writeFileSync(file, text);
       assert.throws(() => demoSecrets(file, '/the/cluster'), {
@@ -74,7 +74,7 @@ describe('the secrets of the embedded start', () => {
     assert.deepEqual(demoSecrets(file, '/the/cluster'), written());
   });
 
-  it('have a key of their own that attests, which is added to the file of an older version beside its database', () => {
+  it('have a separate attestation key, which is added to the file of an older version beside its database', () => {
     const { MALIPO_ATTESTATION_KEYS: attesting, ...older } = demoSecrets(file, undefined);
     const key = (ring: string) => ring.slice(ring.indexOf(':') + 1);
     assert.notEqual(key(attesting!), key(older['MALIPO_SECRET_KEYS']!));
@@ -85,7 +85,7 @@ describe('the secrets of the embedded start', () => {
     assert.deepEqual(demoSecrets(file, '/the/cluster'), completed);
   });
 
-  it('are completed beside a database where what is missing is agreed between our own processes alone', () => {
+  it('are completed beside a database if only secrets between our own processes are missing', () => {
     const { MALIPO_SECRET_KEYS: key } = demoSecrets(file, undefined);
     writeFileSync(file, JSON.stringify({ MALIPO_SECRET_KEYS: key }));
     const completed = demoSecrets(file, '/the/cluster');
@@ -98,7 +98,7 @@ describe('the secrets of the embedded start', () => {
     ['is not JSON', '{"MALIPO_SECRET_KEYS": "demo:c2Vj'],
     ['has something other than texts', '{"MALIPO_SECRET_KEYS": 7}'],
   ] as const) {
-    it(`are refused, shown to nobody and left as they are when their file ${what}`, () => {
+    it(`are refused, not shown and left unchanged when their file ${what}`, () => {
       writeFileSync(file, text);
       assert.throws(
         () => demoSecrets(file, '/the/cluster'),

@@ -76,7 +76,7 @@ describe('the engines of a run of the tests', function () {
     assert.deepEqual(await run(), first);
   });
 
-  it('are others while a run has them, and end when they are told to and no run has them', async () => {
+  it('are others while a run uses them, and end on request once no run uses them', async () => {
     const first = await start();
     const second = await run();
     assert.notDeepEqual(second.pids, first.pids);

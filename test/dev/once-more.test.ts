@@ -1,4 +1,4 @@
-// What `npm test` makes of tests that failed beside others and pass alone: they stay failed, and it says so.
+// `npm test` reports tests that failed in parallel and pass alone: they stay failed.
 import assert from 'node:assert/strict';
 // @ts-expect-error: a tool without types.
 import { MOST_FILES, runFailedOnceMore } from '../../tools/once-more.mjs';

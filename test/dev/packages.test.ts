@@ -109,7 +109,7 @@ describe('the check of packages', () => {
   });
 });
 
-describe('the list of what is in a release', () => {
+describe('the list of packages in a release', () => {
   it('is CycloneDX, and has every package that a server loads, with its digest', () => {
     const { status, stdout } = spawnSync(process.execPath, ['tools/sbom.mjs'], {
       cwd: root,

@@ -10,7 +10,7 @@ describe('the reporter of the whole run', () => {
   const { folder, command, cleanUp } = throwaway();
   afterEach(cleanUp);
 
-  it('ends a run whose failed hook left something open, with its counts and what is open', async () => {
+  it('ends a run whose failed hook left a handle open, with its counts and the open handles', async () => {
     const file = join(folder(), 'report.json');
     const running = command(join(findProjectRoot(), 'node_modules/.bin/mocha'), [
       '--reporter=test/support/parts-reporter.mjs',

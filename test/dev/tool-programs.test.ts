@@ -71,7 +71,7 @@ describe('a program that a tool runs', () => {
     await untilGone(pid);
   });
 
-  it('is told from one that cannot be run', async () => {
+  it('is distinguished from one that cannot be run', async () => {
     const file = join(import.meta.dirname, '..', '..', 'tools', 'programs.mjs');
     const script = `import { runProgram } from '${file}';
       const { error } = await runProgram('/no/such/program', [], { limitMs: 1000 });

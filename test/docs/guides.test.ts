@@ -37,7 +37,7 @@ describe('the guides', () => {
     assert.deepEqual(broken, []);
   });
 
-  it('have each one heading of their own, ids that are unique, and nothing that runs or loads from elsewhere', () => {
+  it('each have one main heading, unique ids, and nothing that runs or loads from elsewhere', () => {
     for (const [address, page] of pages) {
       assert.equal([...page.matchAll(/<h1 /g)].length, 1, address);
       const ids = idsOf(page);
@@ -49,7 +49,7 @@ describe('the guides', () => {
     }
   });
 
-  it('refuse a link to what the documentation does not have', () => {
+  it('refuse a link to a page that the documentation lacks', () => {
     const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
     try {
       mkdirSync(join(folder, 'docs/guides'), { recursive: true });

@@ -55,7 +55,7 @@ function freeAnchor(anchor: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Why a link of a file leads nowhere; null where it leads somewhere, or out of the project. */
+/** Why a link of a file is broken; null if it is valid, or leads out of the project. */
 function faultOf(file: string, link: string): string | null {
   if (/^(https?|mailto):/.test(link)) return null;
   const [path = '', anchor] = decodeURIComponent(link).split('#');

@@ -49,7 +49,7 @@ function tablesThatArePurged(): string[] {
 }
 
 describe('docs/privacy.md', () => {
-  it('says of each kind of data what happens to it today, and has a setting only where something obeys it', () => {
+  it('describes the present treatment of each kind of data, and names only effective settings', () => {
     assert.ok(kinds.length > 15);
     for (const { what, setting, byDefault, today } of kinds) {
       assert.ok(what !== '' && today !== '', what);
@@ -78,7 +78,7 @@ describe('docs/privacy.md', () => {
     assert.deepEqual(keptFor.sort(), [...new Set(Object.values(RETENTION))].sort());
   });
 
-  it('says that a table is removed from exactly where the sweep does so', () => {
+  it('lists exactly the tables from which the sweep removes rows', () => {
     assert.deepEqual(tablesThatArePurged().sort(), [...RETAINED_TABLES, ...REMOVED_AT_THEIR_END].sort());
     const removed = kinds.filter(({ today }) => today.startsWith('removed')).flatMap(({ tables }) => tables);
     assert.deepEqual(removed.sort(), [...RETAINED_TABLES, ...REMOVED_AT_THEIR_END].sort());
@@ -91,7 +91,7 @@ describe('docs/privacy.md', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('keeps an Idempotency-Key for as long as it counts, whatever is set', () => {
+  it('keeps an Idempotency-Key for as long as it is valid, whatever the setting', () => {
     assert.equal(leastClockMs('idempotencyKeysKeptForMs'), IDEMPOTENCY_KEPT_FOR_MS);
   });
 });

@@ -69,7 +69,7 @@ describe('the costs of runs in the documentation', () => {
     });
   }
 
-  it('are right for the wait of an undecided payment: no event follows but that it is told of changes', () => {
+  it('are right for the wait of an undecided payment: no event follows except signals of changes', () => {
     const events = eventsOf('payout-undecided-then-paid');
     const timers = events.filter(({ eventType }) => eventType === 'EVENT_TYPE_TIMER_STARTED');
     // That of its approval.

@@ -163,7 +163,7 @@ describe('docs/security.md', () => {
 });
 
 describe('the pages of operations', () => {
-  it('say of each secret setting who replaces it and how often', () => {
+  it('name for each secret setting who replaces it and how often', () => {
     const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
     const lines = operations.split('\n').filter((line) => /^\| `(MALIPO|OTEL)_/.test(line));
     for (const setting of [

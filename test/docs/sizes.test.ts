@@ -29,7 +29,7 @@ describe('the documentation', () => {
     );
   });
 
-  it('says in each decision what was considered', () => {
+  it('names in each decision the considered alternatives', () => {
     const decisions = pages.filter(({ file }) => file.startsWith('docs/decisions/'));
     const silent = decisions.filter(({ text }) => !/^## .*Considered/im.test(text));
     assert.deepEqual(valuesOf(silent, 'file'), []);

@@ -143,7 +143,7 @@ function callsOf(service: unknown): string[] {
   return Object.keys((service as { readonly methods: object }).methods);
 }
 
-describe('the list of what the holder of Temporal can do', () => {
+describe('the list of acts that the holder of Temporal can do', () => {
   it('has an entry for every call of Temporal’s API that changes anything', () => {
     const { workflowservice, operatorservice } = proto.temporal.api;
     const all = [workflowservice.v1.WorkflowService, operatorservice.v1.OperatorService].flatMap(callsOf);

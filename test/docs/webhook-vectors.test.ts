@@ -46,7 +46,7 @@ func main() {
 `;
 
 describe('the webhook test vectors', () => {
-  it('contain valid and invalid signatures, each under a name of its own', () => {
+  it('contain valid and invalid signatures, each under a unique name', () => {
     assert.equal(new Set(vectors.map(({ name, valid }) => `${name} ${valid}`)).size, vectors.length);
     assert.ok(vectors.filter(({ valid }) => valid).length >= 10);
     assert.ok(vectors.filter(({ valid }) => !valid).length >= 20);

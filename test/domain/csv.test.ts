@@ -12,7 +12,7 @@ function read(line: string): string[] {
 }
 
 describe('a line of CSV', () => {
-  it('is read back as it was written, whatever people wrote', () => {
+  it('is read back unchanged, whatever people wrote', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({ unit: fc.constantFrom(',', '"', '\r', '\n', ' ', 'a') }),
@@ -45,7 +45,7 @@ describe('a line of CSV', () => {
     });
   }
 
-  it('writes numbers as numbers, below zero too, and nothing for what there is not', () => {
+  it('writes numbers as numbers, negative ones too, and nothing for null', () => {
     assert.equal(csvLine([-5000n, '-50.00', null, { text: null }, { text: 'INV-1' }]), '-5000,-50.00,,,INV-1\r\n');
   });
 });

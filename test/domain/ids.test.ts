@@ -40,7 +40,7 @@ describe('an id', () => {
     }
   });
 
-  it('follows a clock that is set back further, so that one glimpse ahead does not date what comes after it', () => {
+  it('follows a clock that is set back further, so that one moment ahead does not date later ids', () => {
     const atMs = Date.now();
     for (const aheadMs of [1001, 3_600_000, 365 * 86_400_000]) {
       newId('col', atMs + aheadMs);

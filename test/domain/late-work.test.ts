@@ -66,14 +66,14 @@ describe('the check of started work', () => {
     assert.deepEqual(gaps, [10 * MINUTE, 20 * MINUTE, 40 * MINUTE, 90 * MINUTE, 6 * HOUR]);
   });
 
-  it('comes first a little after what the workflow waits for', () => {
+  it('comes first shortly after the awaited time of the workflow', () => {
     const dues = [payout('queued'), delivery, collection('reconciling')].map((work) =>
       firstCheckMs(work, AT, REAL_CLOCKS),
     );
     assert.deepEqual(dues, [61 * MINUTE, 70 * MINUTE, 10 * MINUTE]);
   });
 
-  it('comes soon again for what has no reason to take long', () => {
+  it('comes soon again for work that should not take long', () => {
     for (const work of [payout('queued'), delivery])
       assert.equal(nextCheckMs(work, 1000 * HOUR, REAL_CLOCKS), 10 * MINUTE);
   });

@@ -76,7 +76,7 @@ describe('a time zone', () => {
     );
   });
 
-  it('compares today with the same span of the same weekday, whatever its clocks did in between', () => {
+  it('compares today with the same span of the same weekday, whatever clock changes are in between', () => {
     const at = new Date('2024-04-27T09:30:00.123Z');
     assert.deepEqual(spansAt(at, 'Africa/Cairo'), {
       today: new Date('2024-04-26T21:00:00.000Z'),

@@ -4,7 +4,7 @@ import { newId } from '../../src/domain/ids.ts';
 import { parseTraceparent, spanIdOf, traceIdOf } from '../../src/domain/trace.ts';
 
 describe('the ids of traces and spans', () => {
-  it('have the form of W3C’s Trace Context, and are the same wherever they are derived', () => {
+  it('have the form of W3C’s Trace Context, and are the same in every process', () => {
     const id = newId('col');
     assert.match(traceIdOf(id), /^[0-9a-f]{32}$/);
     assert.match(spanIdOf(id), /^[0-9a-f]{16}$/);

@@ -36,7 +36,7 @@ describe('an amount that a person types', () => {
     }
   });
 
-  it('is refused with both readings where there are two', () => {
+  it('is refused with both readings if there are two', () => {
     for (const [text, one, other] of [
       ['1500,50', '1,500.50', '150,050'],
       ['25,50', '25.50', '2,550'],
@@ -53,7 +53,7 @@ describe('an amount that a person types', () => {
     }
   });
 
-  it('is refused with its one reading where it is written as elsewhere', () => {
+  it('is refused with its one reading if it is in another country’s form', () => {
     for (const [text, reading] of [
       ['1.500,50', '1,500.50'],
       ['1 500,50', '1,500.50'],
@@ -71,7 +71,7 @@ describe('an amount that a person types', () => {
     }
   });
 
-  it('has no more decimals than its currency, and is more than nothing where it is paid', () => {
+  it('has no more decimals than its currency, and is above zero for a payment', () => {
     for (const [text, currency, message] of [
       ['1.5', 'UGX', 'UGX has no decimals. This can be read as 1.5 or as 15. Write digits alone, such as 1500.'],
       ['1500.000', 'KES', 'KES has 2 decimals. This can be read as 1,500 or as 1,500,000.'],
@@ -88,7 +88,7 @@ describe('an amount that a person types', () => {
     assert.match(String(read('9007199254740992', 'UGX')), /more than any payment/);
   });
 
-  it('is read without the marks that nobody sees', () => {
+  it('is read without invisible marks', () => {
     assert.equal(read('\u202a1,500\u202c', 'UGX'), 1500);
     assert.equal(read('\u20661,500\u2069', 'UGX'), 1500);
     assert.equal(read('\u20681,500\u2069', 'UGX'), 1500);
@@ -116,7 +116,7 @@ describe('an amount that a person types', () => {
     }
   });
 
-  it('has two readings with one comma where a comma may stand before decimals', () => {
+  it('has two readings with one comma if a comma may stand before decimals', () => {
     const form = { mayHaveDecimalComma: true };
     for (const [text, one, other] of [
       ['12,500', '12.5', '12,500'],
@@ -139,7 +139,7 @@ describe('an amount that a person types', () => {
     }
   });
 
-  it('is what the service writes, whatever amount that is', () => {
+  it('may be any amount as the service writes it', () => {
     const any = fc.bigInt({ min: 1n, max: MAX_AMOUNT_MINOR });
     fc.assert(
       fc.property(any, fc.constantFrom(...CURRENCIES), (amountMinor, currency) => {
@@ -156,7 +156,7 @@ describe('an amount that a person types', () => {
     );
   });
 
-  it('is never another amount than its digits say, whatever marks stand between them', () => {
+  it('is never another amount than its digits, whatever marks are between them', () => {
     const marks = fc.string({ unit: fc.constantFrom(...Array.from("0123456789.,  \u00a0'’-")), maxLength: 12 });
     fc.assert(
       fc.property(marks, fc.constantFrom(...CURRENCIES), (text, currency) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { parseWebAddress } from '../../src/domain/web-address.ts';
 
 const label = (length: number) => 'a'.repeat(length);
-/** A name of so many characters, in labels that are possible by themselves. */
+/** A name of this length, with labels of allowed length. */
 const nameOf = (length: number) => [label(length - 192), label(63), label(63), label(63)].join('.');
 
 describe('an address of the web', () => {

@@ -183,7 +183,7 @@ describe('npm start', function () {
     rmSync(file);
     // As behind a backlog: the payment takes longer than the start waits for it.
     const run = await start(dataDir, { ...settings, MALIPO_SANDBOX_DECISION_MS: '600000' });
-    await run.untilPrinted('the demo collection did not come to its end: the webhook of its success did not arrive');
+    await run.untilPrinted('the demo collection did not finish: the webhook of its success did not arrive');
     await run.untilPrinted('Ctrl-C stops all of it');
     await addSchemaFile(dataDir, settings.MALIPO_POSTGRES_PORT);
     run.signal('SIGTERM');

@@ -55,7 +55,7 @@ describe('an engine that is kept running', () => {
     process.kill(pids.at(-1)!, 'SIGKILL');
   };
 
-  it('is started again when it is killed, as often as that happens, after a growing wait', async () => {
+  it('is restarted whenever it is killed, after a growing wait', async () => {
     const kept = await keep();
     for (let deaths = 1; deaths <= 3; deaths++) {
       die();

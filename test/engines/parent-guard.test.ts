@@ -1,4 +1,4 @@
-// Engines whose parent is killed: they cannot see it themselves, and are ended all the same.
+// Engines whose parent is killed: they cannot notice it themselves, and are ended nevertheless.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -34,7 +34,7 @@ describe('an engine whose parent is killed', () => {
     await untilGone(await orphan(`trap '' TERM; while :; do sleep 0.05; done`, '1000'));
   });
 
-  it('is left running where something else ends it', async () => {
+  it('is left running if something else ends it', async () => {
     const pid = await orphan('exec sleep 60');
     // Started later by a parent that is killed later: whatever ends engines had its turn with the first one too.
     await untilGone(await orphan('exec sleep 60', '60000'));

@@ -41,7 +41,7 @@ describe('the choice of ports', () => {
     assert.deepEqual(reported, []);
   });
 
-  it('returns none of the ports that are taken, although nothing listens there', async () => {
+  it('returns none of the given ports, although nothing listens there', async () => {
     const even = Array.from({ length: 12_000 }, (_, index) => 10_000 + 2 * index);
     const ports = await freePorts(12, '127.0.0.1', even);
     assert.equal(new Set(ports).size, 12);
@@ -80,7 +80,7 @@ describe('the choice of ports', () => {
     assert.deepEqual(reported, []);
   });
 
-  it('throws with the name of what needs a taken port', async () => {
+  it('throws with the name of the server that needs a taken port', async () => {
     const taken = await takenPort();
     await assert.rejects(
       requireFreePort('PostgreSQL', taken, '127.0.0.1'),

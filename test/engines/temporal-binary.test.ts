@@ -156,7 +156,7 @@ describe('the Temporal binary', () => {
     assert.deepEqual(cachedFiles(), []);
   });
 
-  it('fails with what to install when there is neither a server nor Go', async () => {
+  it('fails with the programs to install if there is neither a server nor Go', async () => {
     await assert.rejects(resolve(), (error: Error) => {
       assert.match(error.message, /install Go 1\.26\.4 or newer/);
       assert.match(error.message, /Temporal CLI 1\.5\.0 or newer .* MALIPO_TEMPORAL_BINARY/);

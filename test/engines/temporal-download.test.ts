@@ -85,7 +85,7 @@ describe('the download of the Temporal server', function () {
     assert.equal(stub.requested.length, 2);
   });
 
-  it('is not asked for where a setting forbids it', async () => {
+  it('is not requested if a setting forbids it', async () => {
     go();
     assert.equal(versionOf(await resolve({}, { MALIPO_TEMPORAL_DOWNLOAD: 'false' })), BUILT);
     assert.deepEqual(stub.requested, []);
@@ -127,7 +127,7 @@ describe('the download of the Temporal server', function () {
     ],
   ];
   for (const [what, reason, break_] of broken) {
-    it(`is given up when what is offered ${what}, and Go builds the server`, async () => {
+    it(`is given up when the offered file ${what}, and Go builds the server`, async () => {
       go();
       break_();
       assert.equal(versionOf(await resolve()), BUILT);

@@ -94,7 +94,7 @@ describe('the production server of Temporal on PostgreSQL', () => {
     await untilHandsOutWork(await clientOf(second, defer));
   });
 
-  it('fails with what is wrong when the database does not let it in', async () => {
+  it('fails with the reason if the database refuses it', async () => {
     await assert.rejects(
       start(await startPostgres(), 'wrong'),
       /the database temporal could not be prepared for Temporal: .*no usable database connection/,

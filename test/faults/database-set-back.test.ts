@@ -26,7 +26,7 @@ function requestOf(path: Request['path'], row: string): Request {
   return { path, idempotencyKey: randomUUID(), phone: phoneFor(row) };
 }
 
-// One loss serves all cases: each looks at what became of its own payments.
+// One loss serves all cases: each checks its own payments.
 describe('the service on a database that was set back', () => {
   let postgres: OwnPostgres;
   let testEnv: TestEnvironment;

@@ -77,7 +77,7 @@ describe('housekeeping whose server', function () {
       signal,
     },
   ]);
-  // All at once: they wait for the heartbeat time-out.
+  // All at once: they wait for the heartbeat timeout.
   testConcurrently(cases, cases.length, ({ interruption, signal }) =>
     inOwnEnvironment({ environment: ON_DEMAND }, async (testEnv) => {
       await makeCollection(testEnv.db, testEnv.merchant.id, 'succeeded');

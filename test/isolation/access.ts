@@ -8,7 +8,7 @@ import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
 
 export const OPERATIONS: Operations = { ...ACCOUNT_OPERATIONS, ...PAYMENT_OPERATIONS, ...WEBHOOK_OPERATIONS };
 
-/** Of each operation that has it, what `read` returns. */
+/** For each operation that has it, the result of `read`. */
 function byOperation<Value>(
   read: (operation: IsolatedOperation) => Value | undefined,
 ): Readonly<Record<string, Value>> {

@@ -67,8 +67,8 @@ function digestWithoutAudit(db: Database): Promise<TableDigests> {
 }
 
 /**
- * Everything, the audit log included, but for this merchant's rows, the counters of authentication attempts, and the figures of the
- * whole service, which are of no merchant.
+ * Everything, the audit log included, except this merchant's rows, the counters of authentication attempts, and the
+ * figures of the whole service, which belong to no merchant.
  */
 export function digestOfOthers(db: Database, merchantId: MerchantId): Promise<TableDigests> {
   return digestTables(db, ({ name, of_merchants: isOfMerchants }) => {

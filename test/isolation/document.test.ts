@@ -65,7 +65,7 @@ describe('the operations in the isolation tests', () => {
     }
   });
 
-  it('have ids of known nouns in their paths, and other ids only where these tests know them', () => {
+  it('have ids of known nouns in their paths, and other ids only if these tests know them', () => {
     for (const operation of isolation.published.operations) {
       const { operationId, pathNames, queryNames, bodyIds } = operation;
       const noun = PATH_IDS[operationId];

@@ -1,4 +1,4 @@
-// What the isolation tests know of an operation, written by hand from the contract: who may call it, which ids it takes, and a call.
+// An operation for the isolation tests, written by hand from the contract: its access, its ids, and a call.
 import type { Scope } from '../../src/domain/accounts/api-key.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
@@ -57,7 +57,7 @@ export type IsolatedOperation = Callers & {
   readonly pathId?: Noun;
   /** A field of its body that holds ids, and the error for an unknown one. */
   readonly bodyId?: { readonly field: string; readonly refusal: ErrorCode };
-  /** Of a list: the ids that it is filtered by, with their nouns. An unknown one finds nothing. */
+  /** The ids that filter a list, with their nouns. An unknown one finds nothing. */
   readonly queryIds?: Readonly<Record<string, Noun>>;
   /** It succeeds only for a person with a second factor, or only for one without. */
   readonly hasSecondFactor?: boolean;

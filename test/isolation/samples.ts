@@ -19,7 +19,7 @@ export function roleFor(operationId: string): Role {
   return keepsLastFactor(operationId, 'owner') ? 'viewer' : 'owner';
 }
 
-/** Fails with the operation's id where there is no sample for it. */
+/** Fails with the operation's id if it has no sample. */
 export async function sampleOf(operationId: string, context: SampleContext): Promise<Sample> {
   const operation = OPERATIONS[operationId];
   if (!operation)

@@ -107,7 +107,7 @@ describe('transitions of a collection', () => {
     if (last) assert.equal((JSON.parse(last.body) as EventBody).data.late === true, isLateOutcome(stored));
   }
 
-  it('lead exactly where the table says, one after another', async () => {
+  it('follow the table exactly, one after another', async () => {
     await fc.assert(
       fc.asyncProperty(anyTransitions, anyAmount, anyDeadline, async (transitions, amountMinor, deadline) => {
         const balanceBefore = await availableMinor();

@@ -1,4 +1,4 @@
-// What the recorded histories hold: ids, codes and durations, field by field. A field or a form that is not listed here is refused.
+// The content of recorded histories: ids, codes and durations, field by field. An unlisted field or form is refused.
 import assert from 'node:assert/strict';
 import { phoneFor } from '../support/payments.ts';
 import { recordedHistories } from './recorded-histories.ts';

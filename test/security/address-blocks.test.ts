@@ -85,7 +85,7 @@ describe('a block of addresses', () => {
 });
 
 describe('an address', () => {
-  it('is read in its full forms alone, and as IPv4 where that is written as IPv6', () => {
+  it('is read in its full forms only, and as IPv4 if that is written as IPv6', () => {
     assert.equal(readAddress('::ffff:203.0.113.7')?.toString(), '203.0.113.7');
     assert.equal(readAddress('64:ff9b::203.0.113.7')?.toString(), '64:ff9b::cb00:7107');
     assert.equal(readAddress('::1')?.toString(), '::1');
@@ -96,7 +96,7 @@ describe('an address', () => {
 describe('a list of addresses', () => {
   const list = ['203.0.113.7/32', '198.51.100.0/24', '2001:db8:40::/48'];
 
-  it('has what one of its blocks has, IPv4 written as IPv6 too', () => {
+  it('has every address of its blocks, also IPv4 written as IPv6', () => {
     for (const address of ['203.0.113.7', '198.51.100.255', '::ffff:203.0.113.7', '2001:db8:40:ffff::1']) {
       assert.ok(isInBlocks(address, list), address);
     }
@@ -105,7 +105,7 @@ describe('a list of addresses', () => {
     }
   });
 
-  it('never has an unknown address, whatever is in it', () => {
+  it('never has an unknown address, whatever its blocks', () => {
     assert.equal(isInBlocks(null, ['0.0.0.0/0', '::/0']), false);
   });
 

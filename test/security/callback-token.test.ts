@@ -1,4 +1,4 @@
-// What proves that an address for callbacks is ours: made by a key of the ring, for this operator and this reference alone.
+// Tokens that prove a callback address: made by a key of the ring, for exactly one operator and reference.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// What a browser is asked for when it makes a passkey.
+// The options for a browser that creates a passkey.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { registrationOptions } from '../../src/security/passkey.ts';

@@ -56,7 +56,7 @@ describe('a new password', () => {
       assert.ok(!isEasilyGuessed(password, NAMES), password);
   });
 
-  it('is as good as without a name where the name has no word to look for', () => {
+  it('is as strong as without a name if the name contains no word', () => {
     for (const names of [[], ['']]) {
       assert.ok(!isEasilyGuessed('correct horse battery staple', names));
       assert.ok(isEasilyGuessed('MTNMoMo2026!', names));

@@ -49,11 +49,11 @@ describe('the attestation of a payout or refund', () => {
   const ofRefund = (fields: Partial<Reversal>) => valid(REFUND, { ...REFUND, ...fields });
   const ALL = ['request', 'approval', 'release'];
 
-  it('is valid for the payment as it was attested', () => {
+  it('is valid for exactly the attested payment', () => {
     assert.deepEqual([ofPayout({}), ofRefund({})], [ALL, ALL]);
   });
 
-  it('is valid for no other payment, whatever differs', () => {
+  it('is invalid for any payment that differs in any value', () => {
     for (const [field, value] of Object.entries({ ...OTHER_PAYMENTS, id: newId('pay'), description: 'April' })) {
       assert.deepEqual(ofPayout({ [field]: value }), [], field);
     }
@@ -69,7 +69,7 @@ describe('the attestation of a payout or refund', () => {
     }
   });
 
-  it('of an approval covers who gave it and when', () => {
+  it('of an approval covers its approver and its time', () => {
     const [{ userId } = approval()] = PAYOUT.approvals;
     for (const other of [approval(), approval(userId, LATER)]) {
       assert.ok(!ofPayout({ approvals: [other] }).includes('approval'));
@@ -90,7 +90,7 @@ describe('the attestation of a payout or refund', () => {
     }
   });
 
-  it('of one of the three is none of another', () => {
+  it('of one of the three kinds is invalid for the others', () => {
     const attestor = attestorOf('test');
     const [request, release] = [attestor.attestRequest(PAYOUT), attestor.attestRelease(PAYOUT)];
     assert.ok(!attestor.isReleaseAttested({ ...PAYOUT, releaseAttestation: request }));

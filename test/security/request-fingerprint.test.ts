@@ -59,7 +59,7 @@ describe('the fingerprint of a request', () => {
     assert.notEqual(fingerprint(REQUEST, '/v1/api/collections', 'PUT'), fingerprint(REQUEST));
   });
 
-  it('is equal for equal parameters and different for different ones, whatever they are', () => {
+  it('is equal exactly for equal parameters', () => {
     const parameters = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.constant(null)), { noNullPrototype: true });
     fc.assert(
       fc.property(parameters, parameters, (a, b) => {

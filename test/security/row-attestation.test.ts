@@ -16,7 +16,7 @@ describe('the attestation of a row', () => {
   const isValid = (values: readonly AttestedValue[], by = attestor, table = 'members') =>
     by.isAttested(table, values, attestation);
 
-  it('is valid for the row as it was attested', () => {
+  it('is valid for exactly the attested row', () => {
     assert.ok(isValid([...ROW]));
   });
 

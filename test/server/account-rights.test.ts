@@ -121,7 +121,10 @@ describe('an account of the database', () => {
       await check(db);
     } catch (error) {
       assert.ok(error instanceof ConfigError, String(error));
-      assert.match(error.message, /^MALIPO_DATABASE_URL: the account has more than the application needs: [^\n]+$/);
+      assert.match(
+        error.message,
+        /^MALIPO_DATABASE_URL: the account has more rights than the application needs: [^\n]+$/,
+      );
       return error.message;
     }
     return assert.fail('it was not refused');
@@ -132,7 +135,7 @@ describe('an account of the database', () => {
   });
 
   for (const [what, { give, take, named }] of Object.entries(TOO_MUCH)) {
-    it(`that has ${what} besides serves no live server`, async () => {
+    it(`with ${what} besides is refused by a live server`, async () => {
       await query(give);
       try {
         const expected = inThisRun(named).replace(' ON ', ' on ');

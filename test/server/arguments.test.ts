@@ -88,7 +88,7 @@ describe('a program', () => {
     });
   }
 
-  it('is found in every script and in every file that runs by itself', () => {
+  it('is in every script and every entry file', () => {
     for (const name of ['npm run start', 'npm run test', 'npm run audit', 'npm run staff', 'install.mjs', 'server']) {
       assert.ok(PROGRAMS[name], name);
     }

@@ -19,7 +19,7 @@ import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 const CATALOGUE = metricCatalogue(apiRoutes());
 const DESCRIBED = [...CATALOGUE.ofProcess, ...CATALOGUE.ofService, ...CATALOGUE.ofSdk];
-/** Of the library, about the process: their labels have the values that Node.js has. */
+/** The library's metrics of the process: Node.js sets the values of their labels. */
 const OF_NODE = /^(process|nodejs)_/;
 
 describe('the metrics of a server that has worked', () => {
@@ -83,7 +83,7 @@ describe('the metrics of a server that has worked', () => {
     assert.equal(seen.valueOf('malipo_process_role', { role: 'worker' }), 1);
   });
 
-  it('have what the Temporal SDK measures in the same scrape, by queues and types of ours', () => {
+  it('include the measurements of the Temporal SDK, by our queues and types', () => {
     const completed = { workflow_type: 'collectionWorkflow', task_queue: 'mtn-momo' };
     assert.ok((seen.valueOf('temporal_workflow_completed_total', completed) ?? 0) >= 2);
     assert.ok((seen.valueOf('temporal_num_pollers', { task_queue: 'mtn-momo' }) ?? 0) > 0);
@@ -101,7 +101,7 @@ describe('the metrics of a server that has worked', () => {
     for (const { name } of [...CATALOGUE.ofProcess, ...CATALOGUE.ofService]) assert.ok(seen.families.has(name), name);
   });
 
-  it('are named by the conventions: a unit for what has one, a total for what counts, and no total for anything else', () => {
+  it('are named by convention: with their unit, and with `total` exactly for counters', () => {
     for (const { name, type, help } of DESCRIBED) {
       assert.match(name, /^(malipo|temporal)_[a-z]+(_[a-z]+)*$/);
       assert.doesNotMatch(name, /_(ms|millis\w*|minutes|percent)(_|$)|_seconds_total$/, name);
@@ -111,7 +111,7 @@ describe('the metrics of a server that has worked', () => {
     }
   });
 
-  it('have labels of closed sets alone: no id, phone or path is in any, whatever was asked for', () => {
+  it('have labels of closed sets only: none has an id, phone or path, whatever was requested', () => {
     for (const { name, labels } of seen.samples) {
       if (OF_NODE.test(name)) continue;
       const description = DESCRIBED.find(

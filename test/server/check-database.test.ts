@@ -61,7 +61,7 @@ describe('a database', () => {
 
   it('of live serves no account that could switch its rules off', async () => {
     await prepareDatabase(urls.ownerUrl, 'live');
-    const needless = 'the account has more than the application needs:';
+    const needless = 'the account has more rights than the application needs:';
     await assert.rejects(check(urls.ownerUrl, 'live'), new RegExp(`${needless} .*ownership of .*; [0-9]+ more`));
     await assert.rejects(check((await postgres()).urlFor(name), 'live'), new RegExp(`${needless} SUPERUSER`));
   });

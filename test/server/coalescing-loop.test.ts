@@ -20,7 +20,7 @@ function openLoop(pauseMs?: number) {
     loop,
     passes,
     errors,
-    /** Resolves once so many passes have begun, those that ended included. */
+    /** Resolves once this many passes have begun, including ended ones. */
     untilBegun: async (count: number) => {
       while (passes.length < count) await new Promise<void>((resolve) => (onBegin = resolve));
     },
@@ -67,7 +67,7 @@ describe('a coalescing loop', () => {
     assert.equal(passes.length, 2);
   });
 
-  it('begins another pass after one that failed, where a wake came during it', async () => {
+  it('begins another pass after a failed one if a wake came during it', async () => {
     const { loop, passes, errors } = openLoop();
     loop.wake();
     loop.wake();
@@ -76,7 +76,7 @@ describe('a coalescing loop', () => {
     assert.deepEqual([errors, passes.length], [[FAILED], 2]);
   });
 
-  it('rejects a run whose pass fails, and leaves the error to whoever waits for the run', async () => {
+  it('rejects a run whose pass fails, and passes the error to the waiting caller', async () => {
     const { loop, passes, errors } = openLoop();
     const run = loop.run();
     loop.wake();

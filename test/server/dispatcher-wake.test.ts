@@ -27,7 +27,7 @@ function openWake() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the wake of the dispatchers', () => {
-  it('calls the dispatcher of its own process at once, and notifies nobody', () => {
+  it('calls the dispatcher of its own process at once, and sends no notification', () => {
     const { wake, ends } = openWake();
     let calls = 0;
     wake.serve(() => (calls += 1));
@@ -36,7 +36,7 @@ describe('the wake of the dispatchers', () => {
     assert.deepEqual([calls, ends.length], [2, 0]);
   });
 
-  it('notifies those of other processes when there is none of its own, or none any more', async () => {
+  it('notifies those of other processes if its own has no dispatcher, or none any more', async () => {
     const { wake, ends } = openWake();
     wake.wake();
     assert.equal(ends.length, 1);
@@ -110,7 +110,7 @@ describe('a process without a dispatcher', () => {
 describe('a process with a dispatcher', () => {
   const testEnv = useTestEnvironment({ environment: OPEN_PAYMENTS });
 
-  it('sends what it recorded, and notifies nobody', async () => {
+  it('sends the deliveries that it recorded, and sends no notification', async () => {
     const { notified, client } = await listenTo(testEnv);
     await pay(testEnv, '010');
     await untilDelivery(testEnv, testEnv.merchant, 'delivered');

@@ -85,7 +85,7 @@ describe('a dispatcher', () => {
     assert.deepEqual(others, { starts: 1, checks: 1, maintenance: 1, auditChains: 1 });
   });
 
-  it('runs a loop at once when it is woken, whatever the work poll finds', async () => {
+  it('runs a loop at once when it is woken, even if the work poll finds nothing', async () => {
     start();
     await afterPolls(1);
     dispatcher.wake();
@@ -101,7 +101,7 @@ describe('a dispatcher', () => {
     assert.equal(passes.attempts, 1);
   });
 
-  it('runs every loop now and then, whatever the work poll finds', async () => {
+  it('runs every loop at intervals, even if the work poll finds nothing', async () => {
     start(10);
     await eventually('three passes of each', () => Object.values(passes).every((count) => count >= 3));
   });
@@ -112,7 +112,7 @@ describe('a dispatcher', () => {
     await eventually('three passes of each', () => Object.values(passes).every((count) => count >= 3));
   });
 
-  it('has done what was due as of a work poll that finds nothing', async () => {
+  it('has done all due work as of a work poll that finds nothing', async () => {
     start();
     await afterPolls(1);
     const at = Date.now();
@@ -120,7 +120,7 @@ describe('a dispatcher', () => {
     assert.deepEqual(passes, ONCE);
   });
 
-  it('has not done what a loop fails to do', async () => {
+  it('has not done the work of a failing loop', async () => {
     totalsFail = true;
     due = { ...NOTHING, totals: true };
     start();

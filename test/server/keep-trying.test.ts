@@ -19,7 +19,7 @@ describe('retried work', () => {
     assert.equal(tries, 4);
   });
 
-  it('is repeated after each success too, where that is asked for, until it is stopped', async () => {
+  it('is also repeated after each success if requested, until it is stopped', async () => {
     let tries = 0;
     const work = () => {
       tries += 1;

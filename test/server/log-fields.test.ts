@@ -80,7 +80,7 @@ const READ_BY_HAND = new Set([
   'activities/reconciliation.ts fault',
 ]);
 
-/** The names of the fields that a call logs, and `file expression` for what is no name; null when the node is no such call. */
+/** The names of the fields that a call logs, and `file expression` for a field without a name; null for other nodes. */
 function fieldsOf(node: ts.Node, file: string, source: ts.SourceFile): string[] | null {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return null;
   const { expression: logger, name } = node.expression;

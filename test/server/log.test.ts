@@ -56,7 +56,7 @@ describe('the log', () => {
     assert.ok(!text.includes('256772'));
   });
 
-  it('does not show an object that was thrown, or used as a cause, in place of an error', () => {
+  it('does not show a thrown object, or one used as a cause, that is no error', () => {
     for (const error of [{ phone: '256772' }, new Error('outer', { cause: { body: '256772' } })]) {
       assert.ok(!written({ error }).text.includes('256772'));
     }

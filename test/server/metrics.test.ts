@@ -87,7 +87,7 @@ describe('the metrics of a server', () => {
     assert.ok(unsigned! >= 3 * 3600 && unsigned! < 4 * 3600, String(unsigned));
   });
 
-  it('are shown by a process of any role, which says what roles it has', async () => {
+  it('are shown by a process of any role, with its roles', async () => {
     const workerPort = await freePort();
     const worker = await testEnv.startServer({ MALIPO_ROLES: 'worker', MALIPO_METRICS_PORT: String(workerPort) });
     const seen = await scrape(workerPort);
@@ -101,7 +101,7 @@ describe('the metrics of a server', () => {
 describe('the metrics that are read from the database', () => {
   const testLog = createLog({ level: 'silent', process: 'test' });
 
-  it('are read once by all who scrape at the same time, and again after some seconds', async () => {
+  it('are read once for concurrent scrapes, and again after some seconds', async () => {
     let reads = 0;
     const read = () => Promise.resolve({ number: ++reads } as unknown as ServiceFigures);
     const reader = createFiguresReader({ read, log: testLog, keptForMs: 60_000 });
@@ -125,7 +125,7 @@ describe('the metrics that are read from the database', () => {
     assert.notEqual(await reader.read(), null);
     assert.equal(await reader.read(), null);
     assert.equal(await reader.read(), null);
-    // The silent reading is still under way: nobody begins another one beside it.
+    // The silent read is still in progress: no other one begins.
     assert.equal(await reader.read(), null);
     assert.equal(turn, 3);
   });

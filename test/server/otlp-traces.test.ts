@@ -1,4 +1,4 @@
-// What becomes of spans that still wait when their process ends.
+// The fate of spans that still wait when their process ends.
 import assert from 'node:assert/strict';
 import { loadConfig } from '../../src/settings/config.ts';
 import { traceIdOf } from '../../src/domain/trace.ts';

@@ -164,7 +164,7 @@ describe('the log of a stretch without faults', () => {
     }
   });
 
-  it('finds what a person decided by the request in which they did', () => {
+  it('finds a person’s decision by its request', () => {
     const story = storyOf(requestIdOf(released));
     const [request] = story.filter(({ msg }) => msg === 'request');
     assert.deepEqual([request!.paymentId, request!['route']], [payout.id, '/v1/console/payouts/{id}/release']);
@@ -181,7 +181,7 @@ describe('the log of a stretch without faults', () => {
     const reported = lines.filter(({ msg }) => msg === 'payment changed state').flatMap(({ eventId }) => eventId ?? []);
     const ownEvents = events.filter(({ id }) => reported.includes(id));
     assert.equal(reported.length, new Set(reported).size);
-    // The money of before came by two events that no server of this log recorded.
+    // The earlier money came by two events that no server of this log recorded.
     assert.equal(ownEvents.length, events.length - 2);
     const { rows } = await testEnv.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM operator_exchanges');
     assert.equal(count(lines, 'operator exchange'), rows[0]!.n);

@@ -1,4 +1,4 @@
-// A server whose roles have processes of their own: what each holds, and what becomes of them when one ends.
+// A server with a process per role: the settings of each, and the restart after one ends.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -72,7 +72,7 @@ describe('a server with a process for each role', () => {
     await untilAllReceived(testEnv, payment);
   }
 
-  it('pays, shows the metrics of each on a port of its own, and has the operator’s credentials in the worker alone', async () => {
+  it('pays, shows the metrics of each on a separate port, and has credentials only in the worker', async () => {
     const first = await freePort();
     const { roles } = await start(first);
     assert.deepEqual(roles.map(({ role }) => role).sort(), ['api', 'dispatcher', 'worker']);
@@ -167,7 +167,7 @@ describe('a server with a process for each role', () => {
 describe('the processes of a server', () => {
   const configOf = (settings: Readonly<Record<string, string>>) => loadConfig({ ...SOUND, ...settings });
 
-  it('are one for each role where that is set, and one for all where it is not, or there is one role', () => {
+  it('are one for each role if that is set, and otherwise, or with one role, one for all', () => {
     const of = (roles: string, chosen: string) =>
       hasProcessPerRole(configOf({ MALIPO_ROLES: roles, MALIPO_PROCESS_PER_ROLE: chosen }));
     assert.deepEqual(

@@ -73,7 +73,7 @@ describe('the sampler of traces', () => {
     await tracedBy(collectors.first, part('0'), 0);
   });
 
-  it('keeps all without a part, and as `always_on` whatever the part', async () => {
+  it('keeps all without a share, and as `always_on` with any share', async () => {
     await tracedBy(collectors.first, RATIO, IDS.length);
     await tracedBy(collectors.second, { ...part('0'), OTEL_TRACES_SAMPLER: 'always_on' }, IDS.length);
   });
@@ -91,7 +91,7 @@ describe('a payment of a service that traces half of them', () => {
   const elsewhere = useFixture(startCollector, (started) => started.stop());
   const testEnv = useTestEnvironment({ startsServer: false });
   const HALF = part('0.5');
-  /** So many that all of them are of one kind once in 2^31 runs. */
+  /** A number at which all are of one kind once in 2^31 runs. */
   const PAYMENTS = 32;
   const PARTS = ['POST /v1/api/collections', 'mtn-momo send', 'collectionWorkflow', 'webhook collection.succeeded'];
 
@@ -113,7 +113,7 @@ describe('a payment of a service that traces half of them', () => {
     return new Set(elsewhere.spans.map(({ traceId }) => traceId));
   }
 
-  it('is traced whole or not at all, whatever its caller asks for', async () => {
+  it('is traced whole or not at all, whatever its caller requests', async () => {
     const server = await testEnv.startServer({
       ...HALF,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

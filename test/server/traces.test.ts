@@ -99,7 +99,7 @@ describe('the trace of a payment', () => {
     assert.equal(collector.resource['service.name'], 'malipo');
   });
 
-  it('has what people decided about a payout, each request of theirs beside the first', async () => {
+  it('has the decisions of people on a payout, each request beside the first', async () => {
     await fund(testEnv, testEnv.merchant, 50_000);
     const payout = await requestPayout(testEnv, '100');
     const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
@@ -176,7 +176,7 @@ describe('a collector that never answers', () => {
   );
   const testEnv = useTestEnvironment({ startsServer: false });
 
-  it('delays no payment and no stop, and is complained of once a minute at the most', async () => {
+  it('delays no payment and no stop, and is reported at most once a minute', async () => {
     const { lines, log } = collectedLog('warn');
     const settings = {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,

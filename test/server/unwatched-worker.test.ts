@@ -20,7 +20,7 @@ describe('a worker', () => {
     assert.equal(threads, 0);
   });
 
-  it('keeps no stack traces of promises, and says so to whoever asks where a run waits', async () => {
+  it('keeps no stack traces of promises, and says so to a query about a run’s wait', async () => {
     const payment = await pay(testEnv, '010');
     await untilState(testEnv, payment, 'prompted');
     const run = (await temporalClient()).workflow.getHandle(payment.workflowId);

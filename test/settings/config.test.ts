@@ -42,7 +42,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('reports every wrong value, wrong durations included, and what is missing', () => {
+  it('reports every wrong value, wrong durations included, and every missing one', () => {
     const wrong = {
       ...SOUND,
       MALIPO_ENVIRONMENT: 'production',
@@ -58,7 +58,7 @@ describe('the configuration', () => {
     assert.deepEqual([...new Set(problemsOf(wrong))].sort(), names.sort());
   });
 
-  it('keeps keys for as long as merchants are promised, and lets what has ended go at once', () => {
+  it('keeps keys for the promised time, and may remove ended records at once', () => {
     const set = (name: string, value: number) => problemsOf({ ...SOUND, [name]: String(value) });
     const promised = 30 * 86_400_000;
     const [keys, ...others] = RETAINED_TABLES.map((table) => clockSetting(RETENTION[table]));
@@ -188,7 +188,7 @@ describe('the keys that seal stored secrets', () => {
 describe('the keys that attest', () => {
   const other = randomBytes(32).toString('base64');
 
-  it('are a ring of their own, the attesting key first', () => {
+  it('are a separate ring, the attesting key first', () => {
     const { MALIPO_ATTESTATION_KEYS: ring } = loadConfig({
       ...SOUND,
       MALIPO_ATTESTATION_KEYS: `new:${other}, old:${ATTESTATION_KEY.toString('base64')}`,
@@ -197,7 +197,7 @@ describe('the keys that attest', () => {
     assert.deepEqual(problemsOf({ ...SOUND, MALIPO_ATTESTATION_KEYS: 'a:AAAA' }), ['MALIPO_ATTESTATION_KEYS']);
   });
 
-  it('are refused where one of them also seals, under whatever name and at whatever place', () => {
+  it('are refused if one of them also seals, under any name and at any position', () => {
     const sealing = SECRET_KEY.toString('base64');
     for (const [secretKeys, attestationKeys] of [
       [`a:${sealing}`, `b:${sealing}`],
@@ -262,7 +262,7 @@ describe('the settings of Airtel Money', () => {
     assert.equal(coverageOf(reachIn(settings))['airtel-money'].length, 1);
   });
 
-  it('are set whole by a worker, and by the other roles without what calls the operator', () => {
+  it('are complete for a worker, and without the operator’s credentials for the other roles', () => {
     for (const name of Object.keys(AIRTEL)) {
       assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, [name]: '' }), [name]);
     }
@@ -319,7 +319,7 @@ describe('test keys and real money', () => {
 });
 
 describe('the address of the Temporal UI', () => {
-  it('is refused in the live environment, where it would lead merchants’ people to the work of all of them', () => {
+  it('is refused in the live environment, where it would show merchants’ people the work of all merchants', () => {
     const name = 'MALIPO_TEMPORAL_UI_URL';
     assert.deepEqual(problemsOf({ ...LIVE, [name]: 'https://temporal.example' }), [name]);
     assert.deepEqual(problemsOf({ ...SOUND, [name]: 'https://temporal.example' }), []);

@@ -27,7 +27,7 @@ describe('the live environment', () => {
     }
   });
 
-  it('is kept apart from the test environment at Airtel, whose systems have hosts of their own', () => {
+  it('is kept apart from the test environment at Airtel, whose systems have different hosts', () => {
     const name = 'MALIPO_AIRTEL_MONEY_BASE_URL';
     const [real, test] = ['https://openapi.airtel.africa', 'https://openapiuat.airtel.africa'];
     assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, [name]: test }), []);
@@ -86,7 +86,7 @@ describe('the live environment', () => {
     }
   });
 
-  it('takes a certificate of its own in place of an API key of Temporal, and thousands of random keys', () => {
+  it('accepts a client certificate instead of an API key of Temporal, and thousands of random keys', () => {
     const certificate = new URL('../../package.json', import.meta.url).pathname;
     const own = { MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE: certificate, MALIPO_TEMPORAL_TLS_KEY_FILE: certificate };
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_TEMPORAL_API_KEY: '', ...own }), []);
@@ -103,7 +103,7 @@ describe('the live environment', () => {
     ]);
     for (const [name, { ms }] of Object.entries(LEAST_LIVE_CLOCKS) as [keyof Clocks, { ms: number }][]) {
       const others = name === 'operatorTimeoutMs' ? { MALIPO_NOT_FOUND_GRACE_MS: '60000' } : {};
-      // Of a schedule, the longest wait counts.
+      // For a schedule, the longest wait counts.
       const set = (value: number) => ({ ...LIVE, ...others, [clockSetting(name)]: String(value) });
       assert.deepEqual(problemsOf(set(ms - 1)), [clockSetting(name)], name);
       assert.deepEqual(problemsOf(set(ms)), [], name);

@@ -63,7 +63,7 @@ describe('a secret in a file', () => {
   const without = (name: string) =>
     Object.fromEntries(Object.entries(SOUND).filter(([setting]) => setting !== name)) as Record<string, string>;
 
-  it('counts in the place of the setting, for every secret, without the line break at its end', () => {
+  it('replaces the setting, for every secret, without the line break at its end', () => {
     const known = Object.keys(SOUND).filter((name) => secretFileSettings().includes(`${name}_FILE`));
     assert.deepEqual(known.length, 7, known.join());
     const expected = inspect(loadConfig(SOUND), { depth: 9 });

@@ -59,7 +59,7 @@ export function expressions(): readonly { readonly where: string; readonly expr:
 
 export type Named = {
   readonly metric: string;
-  /** Of its matchers: the label, the operator and the value. */
+  /** The label, the operator and the value of its matchers. */
   readonly matchers: readonly { readonly label: string; readonly operator: string; readonly value: string }[];
 };
 

@@ -35,7 +35,7 @@ export function openBrowser(baseUrl: string): Browser {
   return browser;
 }
 
-/** The cookie that the response sets; null when it sets none. */
+/** The cookie that the response sets; null if it sets none. */
 export function cookieOf(response: ApiResponse): { name: string; value: string; attributes: string[] } | null {
   const [cookie] = response.headers.getSetCookie();
   if (cookie === undefined) return null;

@@ -13,7 +13,7 @@ import { enginesFolder, NAMESPACE, removeTraces, type Answers, type Ask, type Te
 const IDLE_LIMIT_MS = 15 * 60_000;
 const LOOK_EVERY_MS = 5000;
 const HOST = '127.0.0.1';
-/** Of the service; its tests make databases of their own. */
+/** The database of the service; its tests create their own databases. */
 const DATABASE = 'malipo';
 const TEMPORAL_DATABASE = 'temporal';
 

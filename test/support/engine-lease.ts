@@ -26,7 +26,7 @@ import { hashOfFiles } from './hash-of-files.ts';
 /** With what Temporal runs: the development server, or the production server on the keeper's PostgreSQL. */
 export type TemporalKind = { readonly binary: string } | { readonly programs: TemporalPrograms };
 
-/** Of the development server, which creates it at its start. */
+/** The namespace of the development server, which creates it at its start. */
 export const NAMESPACE = 'malipo-test';
 
 type Plain = Exclude<keyof Answers, 'temporal'>;
@@ -74,7 +74,7 @@ export function keepersFolder(): string {
   if (chosen !== undefined) return chosen;
   const folder = join(tmpdir(), `malipo-engines-${process.getuid?.() ?? 0}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Whoever listens there could hand any server to the tests.
+  // A listener there could give the tests any server.
   if (!isSafelyOurs(folder)) throw new Error(`${folder} is not a folder of ours alone. Remove it and start again`);
   return folder;
 }
@@ -141,7 +141,7 @@ async function startKeeper(file: string, kindOfTemporal: string): Promise<void> 
   child.unref();
 }
 
-/** Null when nothing listens there any more. */
+/** Null if nothing listens there any more. */
 async function connect(file: string): Promise<Keeper | null> {
   const socket = createConnection(file);
   try {

@@ -196,9 +196,9 @@ export const workflowBundle = once(async (): Promise<WorkflowBundleWithSourceMap
 });
 
 export type TestDatabase = {
-  /** Of the application's account, with which the server runs. */
+  /** The address for the application's account, with which the server runs. */
   readonly url: string;
-  /** Of the account that owns it, with which it is migrated. */
+  /** The address for its owner, who migrates it. */
   readonly ownerUrl: string;
   /**
    * Statements and transactions have the application's account too, so that a right that it lacks shows. The pool has the superuser:

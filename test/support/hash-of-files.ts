@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/project-root.ts';
 
-/** Of these files of the project, and of those in these folders, with their places and `others`. */
+/** The hash of these files of the project, of those in these folders with their paths, and of `others`. */
 export function hashOfFiles(paths: readonly string[], ...others: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(others));
   for (const path of paths.map((each) => join(findProjectRoot(), each))) {

@@ -1,4 +1,4 @@
-// A server of the live environment beside a test environment: on its database, which is stamped anew, and over TLS.
+// A server of the live environment beside a test environment: on its database, with a new stamp, and over TLS.
 import { oneRow } from '../db/rows.ts';
 import { startAnotherServer } from '../api/responses.ts';
 import { AIRTEL_SETTINGS } from '../../src/settings/operators.ts';
@@ -7,7 +7,7 @@ import { postgres, runFolder } from './engines.ts';
 import type { TestEnvironment } from './test-environment.ts';
 import { pemFile, turnOnTls } from './tls.ts';
 
-/** It serves the API alone; Temporal is away. */
+/** It serves only the API, without Temporal. */
 export async function startLiveServer(testEnv: TestEnvironment): Promise<{ readonly baseUrl: string }> {
   const authority = createAuthority('authority of a live server');
   await turnOnTls(await postgres(), authority.issue({ hosts: ['127.0.0.1'] }));

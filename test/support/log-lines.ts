@@ -21,7 +21,7 @@ export function collectedLog(level = 'info'): { readonly lines: LogLine[]; reado
   return { lines, log: createLog({ level, process: 'test', destination }) };
 }
 
-/** The lines that a process of ours wrote into a file. */
+/** The lines that one of our processes wrote into a file. */
 export function linesOf(file: string): LogLine[] {
   const text = readFileSync(file, 'utf8');
   return text

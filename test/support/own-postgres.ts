@@ -10,9 +10,9 @@ export type OwnPostgres = TestDatabase & {
   start(): Promise<void>;
   /** Stops the server; its data stay. */
   halt(): Promise<void>;
-  /** Of a server that is halted: a copy of its data, which replaces an earlier one. */
+  /** For a halted server: a copy of its data, which replaces an earlier one. */
   backUp(): void;
-  /** Of a server that is halted: what was written since the copy is lost. */
+  /** For a halted server: discards its writes since the copy. */
   restore(): void;
   stop(): Promise<void>;
 };

@@ -52,7 +52,7 @@ export async function addPerson(
   return { id, merchantId, email, totpSecret };
 }
 
-/** The current one-time code, or the one so many steps later: the server accepts one step either way. */
+/** The current one-time code, or a code this many steps later: the server accepts one step either way. */
 export function codeOf(secret: string | null, stepsLater = 0): string {
   assert.ok(secret !== null);
   return totpCode(secret, totpStepAt(new Date()) + stepsLater);

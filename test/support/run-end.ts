@@ -1,4 +1,4 @@
-// What is to be stopped when the run of the tests ends: whoever starts something registers its stop here.
+// The stops at the end of the test run: code that starts a resource registers its stop here.
 
 type Stop = (isEarly: boolean) => Promise<void>;
 

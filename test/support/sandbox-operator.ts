@@ -1,4 +1,4 @@
-// What tests ask of the sandbox operator, and have it do.
+// The requests of tests to the sandbox operator.
 import assert from 'node:assert/strict';
 import type { TestEnvironment } from './test-environment.ts';
 

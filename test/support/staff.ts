@@ -51,7 +51,7 @@ export async function addStaff(db: Database, name: string, keyRing: KeyRing = AT
   return { ...member, totpSecret };
 }
 
-/** What AMINA proposes and BRIAN confirms at that moment; with the tokens of both, which are empty where there are none. */
+/** A proposal by AMINA that BRIAN confirms at that moment; with the tokens of both, which may be empty. */
 export async function agree(
   db: Database,
   proposed: Proposed,

@@ -18,7 +18,7 @@ const POLL_MS = 3000;
 
 type ActivityOptions = temporal.api.activity.v1.IActivityOptions;
 
-/** What became of an activity: what it returned, or the type of its failure. */
+/** The result of an activity, or the type of its failure. */
 type RunActivity = { readonly result: unknown } | { readonly failure: string };
 
 export type TemporalHolder = {

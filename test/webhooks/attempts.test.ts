@@ -200,7 +200,7 @@ describe('a delivery to a receiver without a complete answer', () => {
       (_received, response) => {
         response.writeHead(200).write('so far');
       },
-      ': status 200 and 6 bytes of its body came',
+      ': status 200 and 6 bytes of its body arrived',
     ],
   ];
   for (const [what, answer, receivedText] of SLOW) {

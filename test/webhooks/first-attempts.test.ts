@@ -27,7 +27,7 @@ function due(to: EndpointId = endpointId): DueDelivery {
   };
 }
 
-/** Holds whoever enters until it is told to let them go on. */
+/** Holds every caller until it releases them. */
 function createGate(isOpenAtFirst: boolean) {
   const waiting: (() => void)[] = [];
   let isOpen = isOpenAtFirst;
@@ -146,14 +146,14 @@ describe('first attempts', () => {
     assert.deepEqual([seen.sent, seen.claims], [1, 1]);
   });
 
-  it('claim again where a claim may have left something, and once more for all that came meanwhile', async () => {
+  it('claim again if a claim may have left deliveries, and once more for all that came meanwhile', async () => {
     const { attempts, attempting, seen } = create({ pending: Array.from({ length: 4 }, () => due()) });
     attempting.close();
     await Promise.all([attempts.run(), attempts.run(), attempts.run()]);
     assert.deepEqual([seen.sent, seen.claims], [4, 2]);
   });
 
-  it('claim again for what ended while a claim was under way, which counted it as in flight', async () => {
+  it('claim again for attempts that ended during a claim, which counted them as in flight', async () => {
     const pending = [due(), due(), due(), due()];
     const { attempts, attempting, claiming, seen, inFlightTo } = create({ pending, mostToOneEndpoint: 2 });
     attempting.close();

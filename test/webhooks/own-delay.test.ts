@@ -44,7 +44,7 @@ describe('the delay of our own process', () => {
     delay.rest();
   });
 
-  it('does not count what was late before or after, nor while nothing is watched', () => {
+  it('does not count delays before or after, nor while nothing is measured', () => {
     const delay = createOwnDelay(() => nowMs);
     blockFor(100);
     assert.equal(delay.longestMs(0, Infinity), 0);

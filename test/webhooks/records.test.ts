@@ -180,7 +180,7 @@ const CASES: readonly Case[] = [
   {
     what: 'breaks off half-way through its response',
     open: over((socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello')),
-    ...failedWith('the answer ended before it was complete: status 200 and 5 bytes of its body came'),
+    ...failedWith('the answer ended before it was complete: status 200 and 5 bytes of its body arrived'),
   },
   {
     what: 'does not listen',

@@ -193,10 +193,10 @@ describe('a response', () => {
 });
 
 describe('an attempt without a complete response', () => {
-  const NOT_HTTP = 'what came back is not a valid HTTP answer';
+  const NOT_HTTP = 'the answer is not valid HTTP';
   const SWITCHED = 'the receiver changed to another protocol (101)';
-  const FLOOD = 'too many interim answers came';
-  const CLOSED = 'the connection was closed before an answer came';
+  const FLOOD = 'the receiver sent too many interim answers';
+  const CLOSED = 'the connection was closed before an answer arrived';
   const ENDED = 'the answer ended before it was complete';
   const CASES: readonly (readonly [what: string, serve: Serve, error: string])[] = [
     ['the bytes are not HTTP', reply('220 mail.example ESMTP\r\n'), NOT_HTTP],
@@ -239,22 +239,22 @@ describe('an attempt without a complete response', () => {
     [
       'a body of known length breaks off',
       reply('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello'),
-      `${ENDED}: status 200 and 5 bytes of its body came`,
+      `${ENDED}: status 200 and 5 bytes of its body arrived`,
     ],
     [
       'a body of known length breaks off on a connection marked to close',
       reply('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhello'),
-      `${ENDED}: status 200 and 5 bytes of its body came`,
+      `${ENDED}: status 200 and 5 bytes of its body arrived`,
     ],
     [
       'a chunked body breaks off',
       reply('HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwor'),
-      `${ENDED}: status 500 and 8 bytes of its body came`,
+      `${ENDED}: status 500 and 8 bytes of its body arrived`,
     ],
     [
       'a chunked body breaks off on a connection marked to close',
       reply('HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'),
-      `${ENDED}: status 200 and 5 bytes of its body came`,
+      `${ENDED}: status 200 and 5 bytes of its body arrived`,
     ],
   ];
   for (const [what, serve, error] of CASES) {
@@ -291,12 +291,12 @@ describe('an attempt without a complete response', () => {
     [
       'the body arrives byte by byte',
       trickling('HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n'),
-      RegExp(`^${LATE}: status 200 and \\d+ bytes of its body came$`),
+      RegExp(`^${LATE}: status 200 and \\d+ bytes of its body arrived$`),
     ],
     [
       'only the head arrives',
       replyOpen('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'),
-      RegExp(`^${LATE}: status 200 and 0 bytes of its body came$`),
+      RegExp(`^${LATE}: status 200 and 0 bytes of its body arrived$`),
     ],
   ];
   for (const [what, serve, error] of SLOW) {

@@ -1,4 +1,4 @@
-// What a backlog costs in calls to Temporal: each workflow is started once, and then only looked at, so many at a time.
+// The cost of a backlog in calls to Temporal: each workflow is started once, and then only checked, in batches.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createLateWorkChecks } from '../../src/dispatcher/late-work.ts';

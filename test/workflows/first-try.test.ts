@@ -1,4 +1,4 @@
-// What counts as the first try to send a payment, and what becomes of a payment that nobody tried to send.
+// The first try to send a payment, and the outcome of a payment that nobody tried to send.
 import assert from 'node:assert/strict';
 import { json } from '../operators/stub-operator.ts';
 import { temporalClient } from '../support/engines.ts';

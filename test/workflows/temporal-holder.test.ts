@@ -1,4 +1,4 @@
-// What the holder of Temporal can do, by its API and nothing else, and where each of it ends: the list is in docs/temporal-holder.md.
+// The acts of the holder of Temporal through its API, and the end of each: the list is in docs/temporal-holder.md.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Connection } from '@temporalio/client';

@@ -93,7 +93,7 @@ describe('a query on the page about the Temporal UI', () => {
     runs.set('deadLettered', deliveryWorkflowId(deadLettered.id)).set('retried', deliveryWorkflowId(retried.id));
   });
 
-  /** The query with the ids of this test in the place of those that a reader fills in. */
+  /** The query with the ids of this test instead of placeholders. */
   function filledIn(query: string): string {
     return query
       .replace('col_…', prompted.id)

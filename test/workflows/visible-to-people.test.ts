@@ -1,4 +1,4 @@
-// What a person finds in the Temporal UI: enough to know who must act, and nothing secret or personal.
+// The Temporal UI shows a person who must act, and nothing secret or personal.
 import assert from 'node:assert/strict';
 import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';

@@ -1,4 +1,4 @@
-// Why a request did not succeed: what the API said, or that no answer came and what was asked for may have happened.
+// Why a request failed: the error of the API, or no answer, so that the request may have been carried out.
 
 type Refusal = {
   readonly kind: 'refused';
@@ -30,14 +30,14 @@ export class ApiError extends Error {
     return this.detail.kind === 'refused' ? this.detail.requestId : null;
   }
 
-  /** False when nobody knows whether the request was carried out: repeated with the same key, it happens once. */
+  /** False if it is unknown whether the request was carried out. Repeated with the same key, it happens once. */
   get isDecided(): boolean {
     return (
       this.detail.kind === 'refused' && this.detail.status < 500 && this.detail.code !== 'idempotency_key_in_flight'
     );
   }
 
-  /** What is wrong with each field of the form, by the name of the field. */
+  /** The fault of each field of the form, by the name of the field. */
   get byParam(): Readonly<Record<string, string>> {
     return this.detail.kind === 'refused' ? this.detail.byParam : {};
   }
@@ -52,7 +52,7 @@ type ErrorBody = {
   };
 };
 
-/** From a response that did not succeed. A proxy's own page has no error of ours; its status is all that is known. */
+/** The error of an unsuccessful response. A proxy's own page has no error of ours, so only its status is known. */
 export function readApiError(response: Response, body: unknown): ApiError {
   const { error } = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);

@@ -6,7 +6,7 @@ import { ApiError, readApiError } from './api-error.ts';
 
 export type Schemas = components['schemas'];
 
-/** What the list at this path can be filtered by. Values of an address are passed on as they are: the API says what is wrong with them. */
+/** The filters of the list at this path. Values from an address are passed on as they are: the API reports faults. */
 export type ListQuery<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
   ? Omit<NonNullable<Query>, 'cursor' | 'limit'>
   : never;
@@ -15,7 +15,7 @@ export type ListQuery<Path extends keyof paths> = paths[Path] extends { get: { p
 export const api = createClient<paths>({
   baseUrl: window.location.origin,
   headers: { 'Malipo-Console': '1' },
-  // Several states are one parameter, as a form repeats it.
+  // Several states are one parameter, whose name is repeated as in a form.
   querySerializer: { array: { style: 'form', explode: true } },
 });
 
@@ -23,8 +23,8 @@ const SESSION = '/v1/console/session';
 let shownMerchant: string | null = null;
 
 /**
- * From now on every request says that this page shows the merchant, and is refused once the session is for another one: pages share the
- * session, and another one may have switched. What the session is for can be asked at any time, and it can be ended.
+ * From now on every request names the merchant that this page shows, and is refused once the session is for another
+ * one: pages share the session, and another page may have switched. Reading and ending the session stay possible.
  */
 export function showMerchant(id: string): void {
   shownMerchant = id;
@@ -42,7 +42,7 @@ api.use({
   },
 });
 
-// Lists that renew themselves must not keep a session alive whose person has left.
+// Lists that refresh themselves must not keep a session alive after its person has left.
 api.use({
   onRequest({ request }) {
     if (request.method === 'GET' && !takeTouch()) request.headers.set('Malipo-Background', '1');
@@ -51,7 +51,7 @@ api.use({
 
 type Answer<Data> = Promise<{ data?: Data; error?: unknown; response: Response }>;
 
-/** The body of a response that succeeded. Throws `ApiError`: what the API said, or that no answer came. */
+/** The body of a successful response. Throws `ApiError`: the error of the API, or no answer. */
 export async function answerOf<Data>(answer: Answer<Data>): Promise<Data> {
   let received: Awaited<Answer<Data>>;
   try {

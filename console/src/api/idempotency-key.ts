@@ -1,14 +1,14 @@
-// The key under which an act on money is sent: made before the first try, and kept until that act is answered, so that a double
-// click, a reload or a lost answer cannot do it twice.
+// The key of an act on money: created before the first try, and kept until the act is answered, so that a double click,
+// a reload or a lost answer cannot repeat the act.
 import { ApiError } from './api-error.ts';
 import { merchantShown } from './client.ts';
 
-// Of the merchant that the page shows: the same act at another one is another act.
+// For the merchant that the page shows: the same act at another merchant is another act.
 const nameOf = (subject: string) => `malipo-key:${merchantShown() ?? ''}:${subject}`;
 
 /**
- * Carries out `act` under the key of this `subject` (what is done, to what). The key outlives a reload of the page, and is
- * dropped once an answer says what became of the act.
+ * Carries out `act` under the key of this `subject` (the act and its object). The key survives a reload of the page,
+ * and is dropped once an answer gives the outcome of the act.
  */
 export async function withIdempotencyKey<Result>(
   subject: string,
@@ -24,7 +24,7 @@ export async function withIdempotencyKey<Result>(
   }
 }
 
-/** The key under which this act is sent next: the one of a try that was not answered, or a new one. */
+/** The key of the next try of this act: that of an unanswered try, or a new one. */
 export function idempotencyKeyOf(subject: string): string {
   const name = nameOf(subject);
   const key = sessionStorage.getItem(name) ?? `console-${crypto.randomUUID()}`;
@@ -32,7 +32,7 @@ export function idempotencyKeyOf(subject: string): string {
   return key;
 }
 
-/** Once it is known what became of the act: the next one is another act. */
+/** Called once the outcome of the act is known: the next act is another one. */
 export function forgetIdempotencyKey(subject: string): void {
   sessionStorage.removeItem(nameOf(subject));
 }

@@ -1,4 +1,4 @@
-// The list of checkouts: pages at which payers pay, without any program of the merchant's.
+// The list of checkouts: pages at which payers pay, without a program of the merchant.
 import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';

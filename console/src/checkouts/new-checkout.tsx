@@ -1,4 +1,4 @@
-// Making a checkout. It moves no money by itself, so it is made at once.
+// Creates a checkout. It moves no money by itself, so it is created without a confirmation.
 import { Button, Group, NativeSelect, Stack, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
@@ -33,7 +33,7 @@ export function NewCheckout() {
   const create = useAct(async () => {
     const body = draftOf(texts, use, currency);
     if (body === null) return;
-    // A second try of these very values after a lost answer makes no second checkout.
+    // A second try with the same values after a lost answer creates no second checkout.
     const made = await withIdempotencyKey(`checkout:${JSON.stringify(body)}`, (key) =>
       answerOf(api.POST('/v1/console/checkouts', { body, params: { header: { 'Idempotency-Key': key } } })),
     );
@@ -71,7 +71,7 @@ export function NewCheckout() {
   );
 }
 
-/** As the API takes it; null while the amount is none. */
+/** The form of the API; null while the amount is invalid. */
 function draftOf(texts: Texts, use: NonNullable<Draft['use']>, currency: string): Draft | null {
   const typed = readAmount(texts.amount, currency);
   if (typed.kind !== 'amount') return null;

@@ -1,4 +1,4 @@
-// What the pages of checkouts ask the API.
+// The requests of the pages of checkouts.
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
 import { useAskAgain } from '../ui/polling.ts';
@@ -14,7 +14,7 @@ export function useCheckouts(filters: CheckoutFilters) {
   );
 }
 
-/** An open one expires, of which there is no live update. */
+/** An open checkout expires without a live update. */
 function endOf({ state, expires_at }: Pick<Schemas['Checkout'], 'state' | 'expires_at'>): string | null {
   return state === 'open' ? expires_at : null;
 }

@@ -1,4 +1,4 @@
-// The sheet that says which keys do what, and turns them off.
+// The overview of keyboard shortcuts, which also turns them off.
 import { Group, Kbd, Modal, Stack, Switch, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { setShortcutsOn, useListKeys, useShortcuts, useShortcutsOn } from './shortcuts.ts';
@@ -12,7 +12,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['Esc'], 'Close what is open'],
 ];
 
-/** Makes the keys of all pages work; opened by `?` and from the person's menu. */
+/** Activates the shortcuts of all pages; opened by `?` and from the person's menu. */
 export function useKeyboardHelp() {
   const [isOpen, { open, close }] = useDisclosure();
   useListKeys();

@@ -1,11 +1,11 @@
-// Single keys that do something anywhere on a page: never while somebody writes or answers a question, and only if they want them.
+// Single-key shortcuts, anywhere on a page: not while the person types or answers a dialog, and only if they want them.
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
 const KEPT_AS = 'malipo-shortcuts';
 const OFF = 'off';
 const listeners = new Set<() => void>();
 
-/** Whoever speaks to their computer, or whose hands hit keys by chance, can do without. */
+/** People who dictate to their computer, or hit keys by accident, can turn them off. */
 export function setShortcutsOn(isOn: boolean): void {
   if (isOn) localStorage.removeItem(KEPT_AS);
   else localStorage.setItem(KEPT_AS, OFF);
@@ -25,7 +25,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Each key as the keyboard writes it, and what it does. */
+/** Each key as the keyboard writes it, and its act. */
 export function useShortcuts(acts: Readonly<Record<string, () => void>>): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const act = acts[event.key];
@@ -55,7 +55,7 @@ function isWriting(target: EventTarget | null): boolean {
 
 const ROWS = '#main tr[data-row]';
 
-/** `j` and `k` move, Enter opens as it does with any link, and `x` chooses a row that can be chosen. */
+/** `j` and `k` move, Enter opens a link as usual, and `x` chooses a row that can be chosen. */
 export function useListKeys(): void {
   useShortcuts({ j: () => move(1), k: () => move(-1), x: choose });
 }
@@ -68,7 +68,7 @@ function move(by: 1 | -1): void {
   if (row !== undefined) focus(row);
 }
 
-// The focus itself moves, so that a screen reader says where it is, Tab goes on from there and Enter opens.
+// The focus itself moves, so that a screen reader announces it, Tab continues from there and Enter opens.
 function focus(row: HTMLElement): void {
   const link = row.querySelector<HTMLElement>('a.row-link') ?? row.querySelector<HTMLElement>('a[href]');
   if (link === null) row.tabIndex = -1;

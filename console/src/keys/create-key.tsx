@@ -1,4 +1,4 @@
-// Making an API key: its name, what it may do, how long it lives and from where it works.
+// Creates an API key: its name, scopes, expiry and allowed addresses.
 import { Button, Checkbox, Group, Modal, Stack, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -121,7 +121,7 @@ function startingWith(byParam: Readonly<Record<string, string>>, param: string):
   return Object.entries(byParam).find(([name]) => name.startsWith(param))?.[1];
 }
 
-/** The key itself, for the person who made it. */
+/** The key itself, for its creator. */
 export function secretOf({ name, key }: Schemas['MadeApiKey']): Secret {
   return {
     title: `The key “${name}” is made`,

@@ -1,4 +1,4 @@
-// The API keys of the merchant: which there are, and making, rolling and revoking one.
+// The API keys of the merchant, with creating, rolling and revoking them.
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -118,7 +118,7 @@ function Acts({ apiKey, onOpen }: { readonly apiKey: ApiKey; readonly onOpen: (o
   if (apiKey.state !== 'active' || !mayHandle(session, apiKey.scopes)) return null;
   return (
     <Group gap="xs">
-      {/* What took its place is rolled in its turn. */}
+      {/* Only its replacement can be rolled further. */}
       {apiKey.replaced_by === null && (
         <Button
           size="compact-sm"

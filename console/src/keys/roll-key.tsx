@@ -1,4 +1,4 @@
-// Rolling an API key: a new one takes its place, and the old one may live on until every server has the new one.
+// Rolls an API key: a new one replaces it, and the old one may stay valid until every server has the new one.
 import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';

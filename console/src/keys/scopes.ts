@@ -1,4 +1,4 @@
-// What an API key may do, in words, and who may handle which key.
+// The scopes of API keys in words, and who may manage which key.
 import type { Schemas } from '../api/client.ts';
 import { hasRole, type Session } from '../session/session.ts';
 
@@ -14,7 +14,7 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
 
 export const ALL_SCOPES = Object.keys(SCOPE_WORDS) as Scope[];
 
-/** Whether this person may make, roll and revoke keys with these scopes. The API decides; this spares a refusal. */
+/** Whether this person may create, roll and revoke keys with these scopes. The API decides; this avoids a refusal. */
 export function mayHandle(session: Session, scopes: readonly Scope[]): boolean {
   // Such a key moves money out.
   return scopes.includes('payouts:write') ? hasRole(session, 'admin') : hasRole(session, 'admin', 'developer');

@@ -1,4 +1,4 @@
-// What changed at the merchant, as the service says it: what shows that is asked for again.
+// Live updates of the merchant: pages request the changed objects again.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
@@ -6,7 +6,7 @@ import { usePresence } from '../ui/presence.ts';
 
 type Update = Pick<Schemas['LiveUpdate'], 'kind' | 'id'>;
 
-/** Changes come in bursts; one request answers for all of a moment. */
+/** Changes come in bursts; one request covers all changes of a moment. */
 const GATHERED_FOR_MS = 250;
 /** After an answer that is no stream the browser does not try again by itself. */
 const RETRY_AFTER_MS = 10_000;
@@ -24,7 +24,7 @@ const SHOWN_IN: Readonly<Record<Update['kind'], readonly string[]>> = {
 
 const LiveContext = createContext(false);
 
-/** Whether changes are told at the moment; otherwise pages ask for them. */
+/** Whether live updates are arriving at present; otherwise pages poll. */
 export function useIsLive(): boolean {
   return useContext(LiveContext);
 }
@@ -34,7 +34,7 @@ export function LiveUpdates({ children }: { readonly children: ReactNode }) {
   const isPresent = usePresence();
   const [isLive, setLive] = useState(false);
   useEffect(() => {
-    // While nobody is there nothing is asked for; whoever comes back sees everything anew.
+    // Without a present person nothing is requested; a returning person gets everything fresh.
     if (!isPresent) return undefined;
     void client.invalidateQueries();
     return follow(client, setLive);
@@ -42,7 +42,7 @@ export function LiveUpdates({ children }: { readonly children: ReactNode }) {
   return <LiveContext value={isLive && isPresent}>{children}</LiveContext>;
 }
 
-/** Returns what ends it. */
+/** Returns a function that ends it. */
 function follow(client: QueryClient, setLive: (isLive: boolean) => void): () => void {
   let retry: ReturnType<typeof setTimeout> | undefined;
   const gathered = gather(client);
@@ -53,7 +53,7 @@ function follow(client: QueryClient, setLive: (isLive: boolean) => void): () => 
     opened.addEventListener('ready', ({ data }: MessageEvent<string>) => {
       setLive(true);
       const { resumed } = JSON.parse(data) as Schemas['StreamReady'];
-      // What changed in between is not told.
+      // Changes in between are not reported.
       if (!resumed) void client.invalidateQueries();
     });
     opened.addEventListener('update', ({ data }: MessageEvent<string>) => gathered.add(JSON.parse(data) as Update));

@@ -1,4 +1,4 @@
-// What waits for a release: for this person, for others, and what was decided; and the release of several at once.
+// Waiting payouts and refunds, for this person or others, and decided ones; and the release of several at once.
 import { Button, Checkbox, Group, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '../api/client.ts';
@@ -20,7 +20,7 @@ import { REFUND_COLUMNS } from './refunds.tsx';
 
 type PayoutObject = Schemas['ConsolePayout'];
 
-/** Every state but the one in which a payout waits. */
+/** Every state except the one in which a payout waits. */
 const DECIDED = PAYOUT_STATES.filter((state) => state !== 'queued');
 
 const TABS = [
@@ -54,7 +54,7 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
   const nowMs = useNow();
   const { query, more } = usePayouts(isForMe ? { waiting_for: 'me', sort: 'oldest' } : { approval_state: 'pending' });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  // As they were when they were chosen: the list goes on changing behind the question.
+  // As they were when they were chosen: the list continues to change behind the dialog.
   const [deciding, setDeciding] = useState<Deciding | null>(null);
   const isMine = (payout: PayoutObject) => whyNotRelease(session, payout, payout.created_by.id) === null;
   const rows = query.data?.filter((payout) => isMine(payout) === isForMe);
@@ -113,7 +113,6 @@ type ChosenPayoutsProps = {
   readonly onDecide: (deciding: Deciding) => void;
 };
 
-/** Stays in sight however long the list is. */
 function ChosenPayouts({ payouts, onDecide }: ChosenPayoutsProps) {
   const { currency } = useSession().merchant;
   return (
@@ -134,7 +133,7 @@ type ChooseUnwarnedProps = {
   readonly onChoose: (chosen: ReadonlySet<string>) => void;
 };
 
-/** Offered where some have a warning and others have none. */
+/** Offered if some have a warning and others have none. */
 function ChooseUnwarned({ payouts, onChoose }: ChooseUnwarnedProps) {
   const unwarned = payouts.filter(({ judgement }) => judgement?.warnings.length === 0);
   if (unwarned.length === 0 || unwarned.length === payouts.length) return null;
@@ -165,7 +164,7 @@ function choice(
     title: (
       <Checkbox
         aria-label="Choose all"
-        // On a telephone no heading says what it is.
+        // On a phone no heading names it.
         label={<span className="narrow-only">Choose all</span>}
         checked={isAll}
         indeterminate={!isAll && rows.some(({ id }) => chosen.has(id))}

@@ -1,4 +1,4 @@
-// What rows of payments show alike.
+// The common cells of rows of payments.
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
@@ -17,7 +17,7 @@ export type Payment = Pick<
   'id' | 'reference' | 'phone' | 'amount' | 'currency' | 'created_at' | 'failure'
 > & { readonly state: string };
 
-/** The columns of a list of payments or refunds, whose rows lead to the pages under `path`. */
+/** The columns of a list of payments or refunds, whose rows link to the pages under `path`. */
 export function paymentColumns<Row extends Payment>(path: string, created = 'Created'): readonly Column<Row>[] {
   return [
     { title: 'Phone', cell: ({ phone }) => <Phone phone={phone} /> },
@@ -28,7 +28,7 @@ export function paymentColumns<Row extends Payment>(path: string, created = 'Cre
   ];
 }
 
-/** The last column of a list: by its reference people know the object, which is under `path`. */
+/** The last column of a list: people know the object by its reference. The object is under `path`. */
 export function referenceColumn<Row extends Pick<Payment, 'id' | 'reference'>>(path: string): Column<Row> {
   return {
     title: REFERENCE_TITLE,
@@ -40,7 +40,7 @@ export function referenceColumn<Row extends Pick<Payment, 'id' | 'reference'>>(p
   };
 }
 
-/** A number, and whose network pays it. */
+/** A number, and the operator that pays it. */
 export function Payee({ phone, operator }: Pick<Schemas['Payout'], 'phone' | 'operator'>) {
   return (
     <>

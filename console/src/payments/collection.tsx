@@ -1,4 +1,4 @@
-// One collection: what it is, what became of it, and its refund.
+// One collection: its fields, its outcome, and its refund.
 import { Alert, Anchor, Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -75,7 +75,7 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
   );
 }
 
-/** The latest refund, or null when nobody asked for one. */
+/** The latest refund, or null if there is none. */
 async function fetchRefund(id: string): Promise<Schemas['ConsoleReversal'] | null> {
   try {
     return await answerOf(api.GET('/v1/console/collections/{id}/reversal', { params: { path: { id } } }));

@@ -1,4 +1,4 @@
-// The decisions on a payout or refund that waits: who may take which, and how each is sent once.
+// The decisions on a waiting payout or refund: who may make which, and how each is sent once.
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { withIdempotencyKey } from '../api/idempotency-key.ts';
 import { hasRole, useSession, type Session } from '../session/session.ts';
@@ -10,14 +10,14 @@ type Waiting = {
   readonly approvals: readonly { readonly person: { readonly id: string } }[];
 };
 
-/** What became of one payout of a decision, or why nothing did. */
+/** The outcome of a decision for one payout, or why there is none. */
 export type Outcome = {
   readonly id: string;
   readonly payout: Schemas['Payout'] | null;
   readonly error: unknown;
 };
 
-/** Why this person cannot release it, in plain words; null when they can. The API decides; this spares a refusal. */
+/** Why this person cannot release it, in plain words; null if they can. The API decides; this avoids a refusal. */
 export function whyNotRelease(
   session: Session,
   { approval_state, approvals }: Waiting,
@@ -31,7 +31,7 @@ export function whyNotRelease(
   return null;
 }
 
-/** Asks for the second factor first, sends under one key, and lets everything be shown as it is then. */
+/** Asks for the second factor first, sends under one key, and refreshes everything afterwards. */
 function useCarryOut() {
   const stepUp = useStepUp();
   const session = useSession();
@@ -65,7 +65,7 @@ export function usePayoutDecisions() {
   return {
     release: (ids: readonly string[]) =>
       carryOut('releasePayouts', `release:${[...ids].sort().join()}`, (key) => releasePayouts(ids, key)),
-    /** One after the other. What became of one keeps none of the others from being rejected. */
+    /** One after the other. A failed rejection does not prevent the next ones. */
     reject: (ids: readonly string[], reason: string) =>
       carryOut('rejectPayout', `reject:${[...ids].sort().join()}`, async () => {
         const outcomes: Outcome[] = [];

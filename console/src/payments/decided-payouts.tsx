@@ -1,4 +1,4 @@
-// The payouts of one decision: what it is about, as they are now, and then what became of each.
+// The payouts of one decision: their current states before it, and the outcome of each after it.
 import { Alert, Loader, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -16,7 +16,7 @@ import { lookTwice } from './warnings.tsx';
 
 export type PayoutObject = Schemas['ConsolePayout'];
 
-/** The payouts as they are now: what a list showed may be minutes old. */
+/** The current payouts: those of a list may be minutes old. */
 export function useCurrentPayouts(payouts: readonly PayoutObject[]) {
   const { data, isPending, error } = useQuery({
     queryKey: ['payouts to decide', payouts.map(({ id }) => id)],
@@ -40,7 +40,7 @@ type Money = Pick<PayoutObject, 'amount' | 'currency'>;
 
 type ToDecideProps = {
   readonly current: ReturnType<typeof useCurrentPayouts>;
-  /** What is to be done to them, such as “released”, and not to those that changed. */
+  /** The decision, such as “released”. Changed payouts are excluded. */
   readonly done: string;
 };
 
@@ -80,7 +80,7 @@ function Waiting({ payouts }: { readonly payouts: readonly PayoutObject[] }) {
   );
 }
 
-/** How many, and how much, in figures and words. */
+/** The number and the total, in figures and words. */
 function Sum({ payouts, what = '' }: { readonly payouts: readonly Money[]; readonly what?: string }) {
   const sum = payouts.reduce((total, { amount }) => total + amount, 0);
   const currency = payouts[0]?.currency ?? '';
@@ -100,7 +100,7 @@ function Sum({ payouts, what = '' }: { readonly payouts: readonly Money[]; reado
 type OutcomesProps = {
   readonly outcomes: readonly Outcome[];
   readonly payouts: readonly PayoutObject[];
-  /** What was to be done to each. */
+  /** The decision on each. */
   readonly done: string;
 };
 

@@ -1,13 +1,13 @@
-// What this person may decide about a payout or refund that waits, or why they may not release it.
+// The decisions that this person may make on a waiting payout or refund, or why they may not release it.
 import { Alert, Button, Group } from '@mantine/core';
 
 export type Decision = 'release' | 'reject' | 'cancel';
 
 type DecisionChoiceProps = {
   readonly noun: 'payout' | 'refund';
-  /** Why this person cannot release it; null: they can. */
+  /** Why this person cannot release it; null if they can. */
   readonly refusal: string | null;
-  /** Whether they made it, so that they may cancel it. */
+  /** Whether they made it and may therefore cancel it. */
   readonly isOwn: boolean;
   readonly onChoose: (decision: Decision) => void;
 };
@@ -36,7 +36,7 @@ export function DecisionChoice({ noun, refusal, isOwn, onChoose }: DecisionChoic
   );
 }
 
-/** What a maker may still do with what was released and nobody has begun to send. */
+/** The choices of a maker after the release, while nobody has tried to send it. */
 export function CancelChoice({ noun, onChoose }: Pick<DecisionChoiceProps, 'noun' | 'onChoose'>) {
   return (
     <Alert color="blue" title="Released, and not sent yet">

@@ -1,4 +1,4 @@
-// The dialogs of decisions on payouts: what each is about, as they are now, and then what became of each.
+// The dialogs of decisions on payouts: their current states, and then the outcome of each.
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { ActModal } from '../ui/modals.tsx';
@@ -8,17 +8,16 @@ import { Outcomes, ToDecide, useCurrentPayouts, type PayoutObject } from './deci
 import { ReasonField } from './reject-modal.tsx';
 
 type DecisionModalProps = {
-  /** Such as “Release”; with “it” or the number of payouts it is what the button says. */
+  /** Such as “Release”. The button adds “it” or the number of payouts. */
   readonly verb: string;
   /** Such as “released”. */
   readonly done: string;
   readonly payouts: readonly PayoutObject[];
   readonly decide: (ids: readonly string[]) => Promise<readonly Outcome[]>;
   readonly onClose: () => void;
-  /** False: something above the button is missing. */
+  /** False: a required field above the button is missing. */
   readonly isReady?: boolean;
   readonly isDestructive?: boolean;
-  /** Fields between the payouts and the button. */
   readonly children?: ReactNode;
 };
 
@@ -30,7 +29,7 @@ function DecisionModal(props: DecisionModalProps) {
   const act = useAct(async () => setOutcomes(await decide(ids)));
   if (outcomes !== null) {
     return (
-      <Modal opened onClose={onClose} title="What became of it" size="xl" centered>
+      <Modal opened onClose={onClose} title="Results" size="xl" centered>
         <Stack>
           <Outcomes outcomes={outcomes} payouts={payouts} done={done} />
           <Group justify="flex-end">

@@ -1,4 +1,4 @@
-// Tells merchants that an operator takes no payments now, and what becomes of theirs.
+// Tells merchants that an operator takes no payments now, and what happens to theirs.
 import { Alert } from '@mantine/core';
 import { Moment } from '../ui/moment.tsx';
 import { useDelays, type Delay } from './operators.ts';

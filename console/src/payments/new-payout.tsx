@@ -1,4 +1,4 @@
-// Making a payout: its fields, then the same once more as whoever releases it will see them, with what they will be warned of.
+// Creates a payout: its fields, then the payout as its approver will see it, with the warnings.
 import { Alert, Anchor, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -26,18 +26,17 @@ import { useBalance } from './queries.ts';
 import { EarlierPayouts, Warnings } from './warnings.tsx';
 
 type Draft = Schemas['CreatePayout'];
-/** What the API found of a draft. */
 type Found = Schemas['CheckedPayout'];
 /** As the person wrote them. */
 type Texts = Readonly<Record<'phone' | 'payee_name' | 'amount' | 'reference' | 'description', string>> & {
   readonly operator: OperatorChoice;
 };
-/** Empty: by the number. */
+/** Empty: derived from the number. */
 type OperatorChoice = NonNullable<Draft['operator']> | '';
 
 const NO_TEXTS: Texts = { phone: '', payee_name: '', operator: '', amount: '', reference: '', description: '' };
 
-// The key belongs to these very values: a second try of them after a lost answer makes no second payout.
+// The key belongs to these values: a second try with them after a lost answer creates no second payout.
 const subjectOf = (draft: Draft) => `payout:${JSON.stringify(draft)}`;
 
 export function NewPayout() {
@@ -45,7 +44,7 @@ export function NewPayout() {
   const [texts, setTexts] = useState(NO_TEXTS);
   const countries = useCountries();
   const read = {
-    // While nobody knows the countries, a number with its country code is read.
+    // While the countries are unknown, only a number with its country code is read.
     phone: readTypedPhone(texts.phone, countries ?? []),
     amount: readAmount(texts.amount, currency),
   };
@@ -61,11 +60,11 @@ export function NewPayout() {
     if (answer.errors.length === 0) setChecked(draft);
   });
   const create = useAct(async (body: Draft) => {
-    const made = await withIdempotencyKey(subjectOf(body), (key) =>
+    const created = await withIdempotencyKey(subjectOf(body), (key) =>
       answerOf(api.POST('/v1/api/payouts', { body, params: { header: { 'Idempotency-Key': key } } })),
     );
     await refresh();
-    go(`/payouts/${made.id}`);
+    go(`/payouts/${created.id}`);
   });
   if (found !== null && checked !== null) {
     return (
@@ -94,7 +93,7 @@ export function NewPayout() {
             errors={found?.errors ?? []}
             set={(name, text) => {
               setTexts({ ...texts, [name]: text });
-              // The check was of the values before.
+              // The check was of earlier values.
               setFound(null);
             }}
           />
@@ -110,10 +109,10 @@ export function NewPayout() {
   );
 }
 
-/** What the texts mean. */
+/** The meaning of the texts. */
 type Read = { readonly phone: TypedPhone; readonly amount: TypedAmount };
 
-/** As the API takes it; null while phone or amount have no one meaning. */
+/** The form of the API; null while phone or amount are ambiguous or invalid. */
 function draftOf({ payee_name: name, reference, description, operator }: Texts, { phone, amount }: Read): Draft | null {
   if (phone.kind !== 'phone' || amount.kind !== 'amount') return null;
   return {
@@ -126,13 +125,13 @@ function draftOf({ payee_name: name, reference, description, operator }: Texts, 
   };
 }
 
-/** Under the key that the draft is made under next, so that what a lost answer made is found. */
+/** Under the key of the draft's next request, so that a payout behind a lost answer is found. */
 async function checkDraft(draft: Draft): Promise<Found> {
   const rows = [{ idempotency_keys: [idempotencyKeyOf(subjectOf(draft))], payout: draft }];
   const { data } = await answerOf(api.POST('/v1/console/payouts/check', { body: { rows } }));
   const [found] = data;
   if (found === undefined) throw new Error('the check of a payout was answered without one');
-  // Whoever wants the same once more makes another payout.
+  // A person who wants the same payout again creates another one.
   if (found.payout !== null) forgetIdempotencyKey(subjectOf(draft));
   return found;
 }
@@ -166,7 +165,7 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
       />
       <Field
         label="Name of the payee"
-        description="If you know it: whoever releases the payout is warned where the operator has another one."
+        description="If you know it: the approver is warned if the operator has another one."
         maxLength={100}
         autoComplete="off"
         value={texts.payee_name}
@@ -228,7 +227,7 @@ function OperatorSelect({ value, error, onChange }: OperatorSelectProps) {
   );
 }
 
-/** Why the text is not taken; undefined where it is, or where nothing is typed yet. */
+/** Why the text is refused; undefined if it is accepted, or empty. */
 function messageOf(text: string, read: TypedPhone): string | undefined {
   return text !== '' && 'message' in read ? read.message : undefined;
 }

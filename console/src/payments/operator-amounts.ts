@@ -1,8 +1,8 @@
-// Which amounts the operators take, as a sentence for whoever types one.
+// The amounts that the operators accept, as a sentence for a person who types one.
 import { exponentOf, type Currency } from '../../../src/domain/money.ts';
 import { formatAmount } from '../ui/format.ts';
 
-/** As the API has them; by itself, so that tests can make some. */
+/** In the form of the API; a separate type, so that tests can create some. */
 type Rules = { readonly min_amount: number; readonly max_amount: number; readonly amount_step: number };
 type Market = Readonly<Record<'country' | 'currency', string>> & Readonly<Record<'collections' | 'payouts', Rules>>;
 type Operators = readonly { readonly id: string; readonly name: string; readonly markets: readonly Market[] }[];
@@ -16,7 +16,7 @@ export type AmountsOf = {
   readonly operator?: string;
 };
 
-/** `MTN MoMo takes 100 to 5,000,000 UGX.`, a sentence for each operator and rule; empty where there is no such market. */
+/** `MTN MoMo takes 100 to 5,000,000 UGX.`, a sentence for each operator and rule; empty without such a market. */
 export function describeAmounts(
   operators: Operators,
   { kind, currency, country = null, operator = '' }: AmountsOf,

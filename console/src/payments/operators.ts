@@ -1,4 +1,4 @@
-// The operators by which the service pays, and the countries whose numbers the merchant may write without their code.
+// The operators that pay, and the countries whose numbers the merchant may write without their code.
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
@@ -9,36 +9,36 @@ const ASKED_EVERY_MS = 15_000;
 export const OPERATORS_QUERY = queryOptions({
   queryKey: ['operators'],
   queryFn: () => answerOf(api.GET('/v1/console/operators', {})),
-  // Their markets change when the service starts again, and whether they are delayed at any time.
+  // Their markets change when the service restarts, and their delays at any time.
   staleTime: ASKED_EVERY_MS,
 });
 
-/** Those in which the currency is paid (ISO 3166-1 alpha-2). */
+/** The countries in which the currency is paid (ISO 3166-1 alpha-2). */
 export function countriesOf({ data }: Schemas['OperatorList'], currency: string): readonly string[] {
   const markets = data.flatMap((operator) => operator.markets).filter((market) => market.currency === currency);
   return [...new Set(markets.map(({ country }) => country))];
 }
 
-/** Those of the merchant's currency; undefined while nobody knows. */
+/** The countries of the merchant's currency; undefined while unknown. */
 export function useCountries(): readonly string[] | undefined {
   const { currency } = useSession().merchant;
   const { data } = useQuery(OPERATORS_QUERY);
   return data && countriesOf(data, currency);
 }
 
-/** Why nobody knows them; null: they are known, or asked for. */
+/** Why they are unknown; null: they are known, or requested. */
 export function useOperatorsError(): Error | null {
   return useQuery(OPERATORS_QUERY).error;
 }
 
-/** Those that pay in the merchant's currency; none while nobody knows. */
+/** The operators that pay in the merchant's currency; none while unknown. */
 export function useOperators(): Schemas['OperatorList']['data'] {
   const { currency } = useSession().merchant;
   const { data } = useQuery(OPERATORS_QUERY);
   return (data?.data ?? []).filter(({ markets }) => markets.some((market) => market.currency === currency));
 }
 
-/** The operators of the merchant's currency, asked for again and again while somebody is there. */
+/** The delays of the operators of the merchant's currency, polled while a person is present. */
 export function useDelays(): readonly Delay[] {
   const { currency } = useSession().merchant;
   const isPresent = usePresence();
@@ -52,7 +52,6 @@ export function useDelays(): readonly Delay[] {
     );
 }
 
-/** A service of an operator that takes no payments now. */
 export type Delay = {
   readonly operator: string;
   readonly name: string;

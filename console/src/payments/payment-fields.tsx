@@ -1,4 +1,4 @@
-// The fields that payments and refunds show alike.
+// The common fields of payments and refunds.
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
@@ -33,7 +33,7 @@ export function operatorField({ operator }: Payment): NamedValue {
   return ['Operator', OPERATOR_NAMES[operator] ?? operator];
 }
 
-/** Who approved it and when it came how far; `created` is what its creation is called. */
+/** Who approved it, and the times of its steps; `created` names its creation. */
 export function decisionFields(decided: Decided, created: string): NamedValue[] {
   const { state, approvals, approvals_required: required, rejection_reason: reason } = decided;
   return [
@@ -59,7 +59,7 @@ export function givenBackField({ amount_reversed, currency }: Payment): NamedVal
   return amount_reversed !== 0 && ['Given back', <Amount key="back" amount={amount_reversed} currency={currency} />];
 }
 
-/** By which key it was made, under which idempotency key. Of a payment of before this was recorded nobody knows the key. */
+/** The API key and the idempotency key of its request. The key of payments before this was recorded is unknown. */
 export function originFields({ api_key, idempotency_key }: Payment): NamedValue[] {
   return [
     ['API key', <MerchantText key="api" text={api_key === null ? '–' : (api_key.name ?? api_key.id)} />],
@@ -67,7 +67,7 @@ export function originFields({ api_key, idempotency_key }: Payment): NamedValue[
   ];
 }
 
-/** Which the operator's statements, and the message on the payer's phone, have. */
+/** The receipt in the operator's statements and in the message on the payer's phone. */
 export function receiptField({ operator_receipt }: Payment): NamedValue {
   if (operator_receipt === null) return ['Operator’s receipt', '–'];
   return ['Operator’s receipt', <CopyText key="receipt" text={operator_receipt} what="operator’s receipt" />];
@@ -80,7 +80,6 @@ export function idFields({ id, operator_reference }: Pick<Payment, 'id' | 'opera
   ];
 }
 
-/** How the operator is asked for what became of the payment. */
 export function statusQueryFields({ status_queries: queries }: Pick<Payment, 'status_queries'>): NamedValue[] {
   if (queries === null) return [];
   const { count, last_at, next_at } = queries;
@@ -91,7 +90,7 @@ export function statusQueryFields({ status_queries: queries }: Pick<Payment, 'st
   ];
 }
 
-/** Where a developer of a test environment looks for what Temporal did. */
+/** The link for a developer of a test environment to the workflow in Temporal. */
 export function workflowField({ workflow_url }: Pick<Schemas['ReversalWithWorkflow'], 'workflow_url'>): NamedValue {
   if (workflow_url === null) return false;
   return [

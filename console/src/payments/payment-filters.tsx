@@ -1,4 +1,4 @@
-// The filters of the lists of payments, and how many payments they leave.
+// The filters of the lists of payments, and the number of matching payments.
 import { MultiSelect, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { readTypedPhone } from '../../../src/domain/payments/typed-phone.ts';
@@ -24,7 +24,6 @@ type Filtering = ReturnType<typeof useFilters<(typeof NAMES)[number]>>;
 type PaymentFiltersProps = {
   readonly states: readonly string[];
   readonly filtering: Pick<Filtering, 'values' | 'set' | 'field'>;
-  /** The filters that only this list has. */
   readonly children?: ReactNode;
 };
 
@@ -88,7 +87,7 @@ function PhoneFilter({ value, onChange }: { readonly value: string; readonly onC
   );
 }
 
-/** As the API takes them. A value of an address that is none is refused there, in the API's words. */
+/** The form of the API. The API refuses an invalid value of an address, in its own words. */
 export function toQuery(values: Filtering['values']) {
   const { states, amount_from, amount_to, ...texts } = values;
   return {

@@ -1,4 +1,4 @@
-// One payout: what it is, who decided what, and what this person may decide.
+// One payout: its fields, its decisions, and those that this person may make.
 import { useState } from 'react';
 import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
@@ -95,7 +95,7 @@ function Decisions({ payout }: PayoutProps) {
       {payout.state === 'released' && payout.cancellable && payout.created_by.id === session.person.id && (
         <CancelChoice noun="payout" onChoose={setOpen} />
       )}
-      {/* They say what became of it, and stay when it waits no more. */}
+      {/* They show the outcome, and stay after it no longer waits. */}
       {open === 'release' && <ReleaseModal payouts={[payout]} onClose={close} />}
       {open === 'reject' && <RejectPayoutsModal payouts={[payout]} onClose={close} />}
       {open === 'cancel' && <CancelPayoutModal payout={payout} onClose={close} />}

@@ -1,4 +1,4 @@
-// What the pages of payments ask the API for, under the keys by which what changed is asked for again.
+// The requests of the pages of payments, under the keys by which changed objects are requested again.
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type ListQuery } from '../api/client.ts';
 import { useCurrent } from '../ui/polling.ts';
@@ -14,7 +14,7 @@ export function useCollections(filters: CollectionFilters) {
   );
 }
 
-/** How many there are under these filters, or at least. Undefined while nobody knows. */
+/** How many match these filters, or at least how many. Undefined while unknown. */
 export function useCollectionCount({ sort: _, ...filters }: CollectionFilters) {
   return useQuery({
     queryKey: ['collections', 'count', filters],

@@ -1,4 +1,4 @@
-// The last question before a refund is requested, released or cancelled: whom it goes back to, and how much.
+// The confirmation before a refund is requested, released or cancelled: the payer and the amount.
 import { Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { ActModal } from '../ui/modals.tsx';
@@ -33,7 +33,7 @@ export function RefundModal({ note, of, act, onClose, ...props }: RefundModalPro
   );
 }
 
-/** What every decision on a refund shows first: to whom, and how much. */
+/** The head of every decision on a refund: the payer and the amount. */
 export function RefundedMoney({ of: { amount, currency, phone } }: { readonly of: Refunded }) {
   return (
     <Fields

@@ -1,4 +1,4 @@
-// One refund: what it gives back, who decided what, and what this person may decide.
+// One refund: its amount, its decisions, and those that this person may make.
 import { useState } from 'react';
 import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
@@ -74,7 +74,7 @@ function Decisions({ refund }: RefundProps) {
       {refund.state === 'released' && refund.cancellable && refund.requested_by === session.person.id && (
         <CancelChoice noun="refund" onChoose={setOpen} />
       )}
-      {/* They say why something failed, and stay when it waits no more. */}
+      {/* They say why something failed, and stay after it no longer waits. */}
       {open === 'release' && (
         <RefundModal
           title="Release the refund"

@@ -1,4 +1,4 @@
-// The list of refunds: what a maker asked to be given back to a payer.
+// The list of refunds that makers requested for payers.
 import type { Schemas } from '../api/client.ts';
 import { Listed } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
@@ -6,7 +6,6 @@ import { Filters, FilterSelect, given, useFilters } from '../ui/filters.tsx';
 import { paymentColumns } from './cells.tsx';
 import { useRefunds, type RefundFilters } from './queries.ts';
 
-/** Of the lists of refunds. */
 export const REFUND_COLUMNS = paymentColumns<Schemas['ConsoleReversal']>('/refunds', 'Requested');
 
 const STATES = ['queued', 'released', 'reconciling', 'succeeded', 'failed', 'rejected', 'cancelled', 'expired'];

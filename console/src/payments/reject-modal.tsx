@@ -1,4 +1,4 @@
-// Rejecting what waits for a release, with a reason that its maker reads.
+// Rejects a waiting payout or refund, with a reason for its maker.
 import { Textarea } from '@mantine/core';
 import { useState, type ComponentProps } from 'react';
 import { ActModal } from '../ui/modals.tsx';

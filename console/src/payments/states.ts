@@ -1,4 +1,4 @@
-// The states of payments, as the filters offer them.
+// The states of payments in the filters.
 import type { Schemas } from '../api/client.ts';
 
 export const COLLECTION_STATES: readonly Schemas['CollectionState'][] = [

@@ -1,4 +1,4 @@
-// Everything that happened to a payment, in the order in which it did.
+// The history of a payment, oldest first.
 import { Anchor, Text, Timeline as Line } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-// What whoever makes or releases a payout should know before, in plain words: the service finds it, people judge it.
+// Warnings for a maker or approver of a payout, in plain words: the service finds them, people judge them.
 import { Alert, Anchor, List, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -15,11 +15,11 @@ type Warning = Schemas['PayoutWarning'];
 type WarningsProps = {
   readonly judgement: Judgement | null;
   readonly currency: string;
-  /** Whether other payouts are shown in a tab of their own, so that what is written in this page stays. */
+  /** Whether other payouts open in a separate tab, so that the texts in this page stay. */
   readonly isApart?: boolean;
 };
 
-/** All of it; nothing where there is nothing to warn of. */
+/** All warnings; nothing if there are none. */
 export function Warnings({ judgement, currency, isApart = false }: WarningsProps) {
   if (judgement === null || judgement.warnings.length === 0) return null;
   return (
@@ -35,13 +35,11 @@ export function Warnings({ judgement, currency, isApart = false }: WarningsProps
   );
 }
 
-/** In a list of payouts. */
 export const lookTwice: Column<Schemas['ConsolePayout']> = {
   title: 'Look twice',
   cell: ({ judgement, currency }) => <WarningList judgement={judgement} currency={currency} />,
 };
 
-/** In the cell of a table. */
 export function WarningList({ judgement, currency, isApart = false }: WarningsProps) {
   if (judgement === null || judgement.warnings.length === 0) return null;
   return judgement.warnings.map((warning) => (

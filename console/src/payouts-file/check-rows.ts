@@ -1,18 +1,18 @@
-// Has the rows of a file checked by the API, and finds what was made of them before.
+// Lets the API check the rows of a file, and finds their earlier payouts.
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { COLUMNS, type Column, type FileRow } from './read-file.ts';
 
 export type CheckedRow = FileRow & {
   readonly operator: string | null;
-  /** What an approver will be told of it; null: it has problems. */
+  /** What an approver will be told about it; null: it has problems. */
   readonly judgement: Schemas['CheckedPayout']['judgement'];
-  /** What was made of this very row in this payment run before. */
+  /** The earlier payout of this row in this payment run. */
   readonly made: Schemas['CheckedPayout']['payout'];
-  /** Under which it is made; null: it cannot be. */
+  /** The key of its creation; null: it cannot be created. */
   readonly key: string | null;
 };
 
-/** So often a row can be refused for want of money before it needs another payment run. */
+/** How often a row can be refused for too low a balance before it needs another payment run. */
 const KEYS_PER_ROW = 4;
 const MAX_ROWS_PER_REQUEST = 100;
 /** A request may have 64 KiB. */
@@ -20,7 +20,7 @@ const MAX_REQUEST_BYTES = 60_000;
 
 type Request = Schemas['PayoutToCheck'];
 
-/** In the order of the file. Rejects with `ApiError`, and nothing is lost: it makes nothing. */
+/** In the order of the file. Rejects with `ApiError`, without an effect: a check creates nothing. */
 export async function checkRows(
   rows: readonly FileRow[],
   paymentRun: string,
@@ -40,11 +40,11 @@ export async function checkRows(
 }
 
 /**
- * The keys follow from the payment run and from what the row says: the same row makes one payout, in whatever file, tab or browser it is
- * loaded again.
+ * The keys follow from the payment run and the content of the row: a row creates one payout, in whatever file, tab or
+ * browser it is loaded again.
  */
 async function toRequest({ payout }: FileRow, paymentRun: string): Promise<Request> {
-  // Not of the operator and the payee’s name: a file in which they were named later pays nobody again.
+  // Without the operator and the payee’s name: a file that adds them later pays nobody again.
   const { phone = '', amount = 0, reference = '', description = '' } = payout;
   const content = new TextEncoder().encode(JSON.stringify([paymentRun, phone, amount, reference, description]));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', content)).slice(0, 20);
@@ -76,12 +76,12 @@ function toChecked(row: FileRow, answer: Schemas['CheckedPayout']): CheckedRow {
   const named = new Set(row.problems.map(({ column }) => column));
   const found = errors
     .map(({ param, message }) => ({ column: columnOf(param), message }))
-    // What could not be read was not sent.
+    // Unreadable rows were not sent.
     .filter(({ column }) => column === null || !named.has(column));
-  // What repeats another row, or cannot be read, was not made by being in this file.
-  const made = row.problems.length > 0 ? null : payout;
+  // A repeated or unreadable row was not created by being in this file.
+  const earlierPayout = row.problems.length > 0 ? null : payout;
   const exhausted =
-    made === null && idempotency_key === null
+    earlierPayout === null && idempotency_key === null
       ? [
           {
             column: null,
@@ -90,5 +90,5 @@ function toChecked(row: FileRow, answer: Schemas['CheckedPayout']): CheckedRow {
         ]
       : [];
   const problems = [...row.problems, ...found, ...exhausted];
-  return { ...row, problems, operator, judgement, made, key: idempotency_key };
+  return { ...row, problems, operator, judgement, made: earlierPayout, key: idempotency_key };
 }

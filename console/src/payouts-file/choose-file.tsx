@@ -1,4 +1,4 @@
-// Choosing the file, with what it must look like and a template.
+// The choice of the file, with its format and a template.
 import { Button, FileButton, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { exampleDigits } from '../../../src/domain/payments/typed-phone.ts';
@@ -19,7 +19,7 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
   const amounts = describeAmounts(operators, { kind: 'payouts', currency });
   const [error, setError] = useState<unknown>(null);
   const read = async (file: File) => {
-    // One byte more says that it is too large, whatever its size.
+    // One byte more shows that the file is too large, whatever its size.
     const bytes = new Uint8Array(await file.slice(0, MAX_FILE_BYTES + 1).arrayBuffer());
     onFile({ name: file.name, bytes });
   };

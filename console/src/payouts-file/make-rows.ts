@@ -1,20 +1,20 @@
-// Makes the payouts of a file, several at a time, as fast as the API takes them; each under the key of its row.
+// Creates the payouts of a file, several at a time, as fast as the API accepts them, each under the key of its row.
 import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import type { CheckedRow } from './check-rows.ts';
 
 export type Outcome =
   | { readonly kind: 'made'; readonly id: string }
-  /** Nothing was made. */
+  /** Nothing was created. */
   | { readonly kind: 'refused'; readonly message: string; readonly requestId: string | null }
-  /** Nobody knows: the next check of the file finds it. */
+  /** The outcome is unknown: the next check of the file finds it. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export type Making = {
   readonly onOutcome: (row: CheckedRow, outcome: Outcome) => void;
-  /** Called with the moment until which the API wants to be left alone, and with null when it is over. */
+  /** Called with the moment until which the API asks to wait, and with null when it has passed. */
   readonly onPause: (untilMs: number | null) => void;
-  /** Ends it: what is under way is awaited, and nothing new begins. */
+  /** Ends it: requests in progress are awaited, and no new one begins. */
   readonly signal: AbortSignal;
 };
 
@@ -22,10 +22,10 @@ const AT_ONCE = 4;
 const MAX_TRIES = 5;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
-/** What is wrong with the merchant, the person or the balance is wrong for every row: those after it are not tried. */
+/** These concern the merchant, the person or the balance, so every row: later rows are not tried. */
 const STOPPING_STATUSES = new Set([401, 402, 403]);
 
-/** Resolves once every row has an outcome or the rest was given up; the error is why, if there is one. */
+/** Resolves once every row has an outcome or the rest was given up; the error is the reason, if any. */
 export async function makeRows(rows: readonly CheckedRow[], making: Making): Promise<ApiError | null> {
   const waiting = [...rows];
   const shared = { pausedUntilMs: 0, reason: null as ApiError | null };
@@ -38,7 +38,7 @@ export async function makeRows(rows: readonly CheckedRow[], making: Making): Pro
   async function makeOne(row: CheckedRow): Promise<void> {
     for (let tries = 1; ;) {
       await pause(shared.pausedUntilMs, making);
-      // What was never sent stays as it is: no outcome.
+      // Rows that were never sent stay without an outcome.
       if (tries === 1 && isOver()) return;
       try {
         making.onOutcome(row, { kind: 'made', id: await send(row) });
@@ -57,10 +57,10 @@ export async function makeRows(rows: readonly CheckedRow[], making: Making): Pro
           return;
         }
         const waitMs = retryAfterSeconds === null ? FIRST_WAIT_MS * 2 ** (tries - 1) : retryAfterSeconds * 1000;
-        // Everybody waits: the API is asked for nothing before it said.
+        // All requests wait until the time that the API gave.
         shared.pausedUntilMs = Math.max(shared.pausedUntilMs, Date.now() + Math.min(waitMs, LONGEST_WAIT_MS));
         making.onPause(shared.pausedUntilMs);
-        // An API that says when to come back is asked as often as it says.
+        // An API that gives a time is called as often as it allows.
         if (!isBusy) tries++;
       }
     }
@@ -87,7 +87,7 @@ async function send({ payout, key }: CheckedRow): Promise<string> {
   return (await answerOf(api.POST('/v1/api/payouts', { body, params }))).id;
 }
 
-/** Whether the API was reached and wants to be asked again: too many requests, too much waiting work, or the same key under way. */
+/** Whether the API answered and asks for a retry: too many requests, too much waiting work, or the same key in use. */
 function readBusy({ detail }: ApiError): { retryAfterSeconds: number | null; isBusy: boolean } {
   if (detail.kind !== 'refused') return { retryAfterSeconds: null, isBusy: false };
   const { status, code, retryAfterSeconds } = detail;

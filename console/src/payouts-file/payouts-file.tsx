@@ -1,4 +1,4 @@
-// Payouts from a file: chosen, checked row by row, made once the person has seen what, and what became of each row.
+// Payouts from a file: chosen, checked row by row, created after the person has seen them; the outcome of each row.
 import { Loader, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -13,7 +13,7 @@ import { readFile } from './read-file.ts';
 import { Results } from './results.tsx';
 import { Review } from './review.tsx';
 
-/** The file as it was read; nothing of it is kept when the page is left. */
+/** The file as it was read. The page keeps nothing of it when it is left. */
 type Chosen = { readonly name: string; readonly bytes: Uint8Array };
 type Checked = Chosen & { readonly paymentRun: string; readonly rows: readonly CheckedRow[] };
 
@@ -33,7 +33,7 @@ export function PayoutsFile() {
   });
   const isReviewing = checked !== null && making === null;
   const isMaking = making !== null;
-  // The next step begins at its top, however far down the one before was read.
+  // The next step begins at its top, however far the previous one was scrolled.
   useEffect(() => window.scrollTo({ top: 0 }), [isReviewing, isMaking]);
   const choose = () => {
     check.forget();

@@ -1,7 +1,7 @@
-// Reads a file of payouts: its rows as they would be made, and what makes a row or the whole file unreadable.
+// Reads a file of payouts: its rows, and the faults that make a row or the whole file unreadable.
 //
-// What can be wrong with a payment is the API's to say. Here is only what is about the file: its form, its columns, how an amount and
-// a phone are written, and rows that repeat each other.
+// The API checks the payments. This file checks only the form: the columns, how amounts and phones are written, and
+// rows that repeat each other.
 import Papa from 'papaparse';
 import { looksLikeFormula } from '../../../src/domain/csv.ts';
 import { readTypedPhone, type TypedPhone } from '../../../src/domain/payments/typed-phone.ts';
@@ -16,15 +16,15 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** Longer than any column may be, and short enough for the check of a row. */
 const MAX_CELL_LENGTH = 300;
 
-/** Null: of the whole row. */
+/** Null: the whole row. */
 export type Problem = { readonly column: Column | null; readonly message: string };
 
 export type FileRow = {
   /** As a spreadsheet counts: the header is row 1. */
   readonly number: number;
-  /** As it is written in the file. */
+  /** As written in the file. */
   readonly cells: Readonly<Record<Column, string>>;
-  /** What the payout would be made of; without what could not be read. */
+  /** The fields of the payout, without unreadable ones. */
   readonly payout: {
     readonly phone?: string;
     readonly amount?: number;
@@ -41,7 +41,7 @@ export class UnreadableFile extends Error {}
 
 export type FileContext = {
   readonly currency: string;
-  /** Whose numbers may stand without their country code. */
+  /** The countries whose numbers may have no country code. */
   readonly countries: readonly string[];
 };
 
@@ -56,7 +56,7 @@ export function readFile(bytes: Uint8Array, context: FileContext): readonly File
   return withRepeats(rows);
 }
 
-/** How files begin that spreadsheets write when nobody asked for CSV. */
+/** The first bytes of spreadsheet files that are not CSV. */
 const SPREADSHEET_BEGINNINGS = [
   [0x50, 0x4b, 0x03, 0x04],
   [0xd0, 0xcf, 0x11, 0xe0],
@@ -81,12 +81,12 @@ function decode(bytes: Uint8Array): string {
   return text;
 }
 
-/** By their place; null: a column without a name, which must be empty. */
+/** By position; null: a column without a name, which must be empty. */
 type Columns = readonly (Column | null)[];
 type Form = { readonly columns: Columns; readonly delimiter: ',' | ';' };
 
 function parse(text: string): { records: readonly (readonly string[])[]; form: Form } {
-  // The parser takes the first line end that it finds for all of them, and programs mix them.
+  // The parser uses the first line end that it finds for all lines, and programs mix them.
   const lines = text.replaceAll(/\r\n?/g, '\n');
   const [headerLine = ''] = lines.split('\n', 1);
   if (headerLine.trim().includes('\t')) {
@@ -155,7 +155,7 @@ function readRow(record: readonly string[], form: Form, number: number, context:
   return { number, cells, payout, problems: [...(isAstray ? [{ column: null, message: astray }] : []), ...ofCells] };
 }
 
-/** What is wrong with a cell whatever it means. */
+/** Faults of a cell, whatever its meaning. */
 function findWrongForms(cells: FileRow['cells']): Partial<Record<Column, string>> {
   const wrong = COLUMNS.flatMap((column): (readonly [Column, string])[] => {
     if (cells[column].length > MAX_CELL_LENGTH) return [[column, 'This is far too long.']];
@@ -185,7 +185,7 @@ function readAmountOf(text: string, record: readonly string[], form: Form, { cur
   return { kind: 'refused', message };
 }
 
-/** The amount that has become several cells if the commas in it were taken for ends of cells; null: it has not. */
+/** The amount that was split into several cells if its commas were taken for separators; null: none was. */
 function findCutAmount(text: string, cellsBehind: readonly string[]): string | null {
   if (!/^[1-9]\d{0,2}$/.test(text)) return null;
   const groups: string[] = [];
@@ -197,7 +197,7 @@ function findCutAmount(text: string, cellsBehind: readonly string[]): string | n
   return groups.length === 0 ? null : [text, ...groups].join(',');
 }
 
-/** Names the rows that repeat one above them, and those that share a reference, of which nobody can tell which is meant. */
+/** Marks the rows that repeat an earlier one, and those that share a reference and so cannot be distinguished. */
 function withRepeats(rows: readonly FileRow[]): readonly FileRow[] {
   const firstOf = new Map<string, FileRow>();
   const byReference = new Map<string, FileRow[]>();

@@ -1,4 +1,4 @@
-// What becomes of each row of a file while its payouts are made, and at the end.
+// The outcome of each row of a file while its payouts are created, and at the end.
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { Phone } from '../payments/cells.tsx';
 import { useSession } from '../session/session.ts';
@@ -31,14 +31,14 @@ export function Results({ name, rows, onAgain, onChoose }: ResultsProps) {
   const { outcomes, isOver, pausedUntilMs, error, stop } = useMaking(rows);
   const nowMs = useNow();
   const shown = rows.map((row) => ({ ...row, id: String(row.number), outcome: outcomes.get(row.number) ?? null }));
-  const made = shown.filter(({ outcome }) => outcome?.kind === 'made');
-  const isWhole = made.length === rows.length;
+  const createdRows = shown.filter(({ outcome }) => outcome?.kind === 'made');
+  const isWhole = createdRows.length === rows.length;
   return (
     <Stack>
       <MerchantText text={name} />
       <Progress value={(outcomes.size / rows.length) * 100} aria-label="Rows that were tried" />
       <Text role="status">
-        {made.length} of {rows.length} made: <Amount amount={sumOf(made).amount} currency={currency} />
+        {createdRows.length} of {rows.length} made: <Amount amount={sumOf(createdRows).amount} currency={currency} />
         {pausedUntilMs !== null && `. Malipo asks to wait; going on in ${formatSpan(pausedUntilMs - nowMs)}`}
       </Text>
       {isOver ? (

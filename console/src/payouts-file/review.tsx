@@ -1,4 +1,4 @@
-// A checked file, before anything is made: what is wrong first, then what was made before, then what is to be made.
+// A checked file before the creation of payouts: first faulty rows, then earlier payouts, then those to create.
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useBalance } from '../payments/queries.ts';
@@ -38,7 +38,7 @@ export function Review({ name, paymentRun, rows, isBusy, onPaymentRun, onChoose,
   const { data: balance } = useBalance();
   const [isAsking, setAsking] = useState(false);
   const shown = rows.map((row) => ({ ...row, id: String(row.number) }));
-  // What was made is made, whatever the file says of it by now.
+  // An existing payout stays, whatever the file says now.
   const before = shown.filter(({ made }) => made !== null);
   const bad = shown.filter(({ made, problems }) => made === null && problems.length > 0);
   const good = shown.filter(({ made, problems }) => made === null && problems.length === 0);
@@ -90,7 +90,7 @@ const WHAT_IS_WRONG: readonly Column<Shown>[] = [
   },
 ];
 
-/** What is wrong, and the columns in which any of the rows has something. */
+/** The message, and the columns in which any of the rows has a value. */
 function wrongColumns(rows: readonly Shown[]): readonly Column<Shown>[] {
   const filled = COLUMNS.filter((column) => rows.some(({ cells }) => cells[column] !== ''));
   const cellOf = (column: (typeof COLUMNS)[number]) => ({
@@ -206,7 +206,7 @@ type ConfirmMakingProps = Sum & {
   readonly onClose: () => void;
 };
 
-/** The last question before the payouts of a file are made: how many, and how much. */
+/** The confirmation before the payouts of a file are created: the number and the total. */
 function ConfirmMaking({ count, amount, currency, bad, onMake, onClose }: ConfirmMakingProps) {
   return (
     <Modal opened onClose={onClose} title={`Make ${payouts(count)}`} centered>

@@ -1,4 +1,4 @@
-// What a file comes to: how much of it is to be made, by operator and in all, against what is available.
+// The total of a file, by operator and in all, compared with the available balance.
 import { Alert } from '@mantine/core';
 import { Amount } from '../ui/amount.tsx';
 import { Fields } from '../ui/fields.tsx';
@@ -19,7 +19,7 @@ type SummaryProps = {
   readonly before: readonly CheckedRow[];
   readonly good: readonly CheckedRow[];
   readonly currency: string;
-  /** Undefined while nobody knows. */
+  /** Undefined while unknown. */
   readonly available: number | undefined;
 };
 

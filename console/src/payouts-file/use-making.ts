@@ -1,4 +1,4 @@
-// Carries out the making of rows while the page is open, and keeps what became of each.
+// Creates the payouts of rows while the page is open, and keeps the outcome of each.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { CheckedRow } from './check-rows.ts';
@@ -26,7 +26,7 @@ export function useMaking(rows: readonly CheckedRow[]): Made {
       if (stopper.current !== controller) return;
       setResult({ error });
       setPausedUntilMs(null);
-      // Whatever was refused, the session may be over, and the balance is another.
+      // After any refusal, the session may have ended, and the balance has changed.
       void client.invalidateQueries();
     };
     makeRows(rows, {

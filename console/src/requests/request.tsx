@@ -1,4 +1,4 @@
-// One request of an API key, and what it was answered.
+// One request of an API key, and its answer.
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'wouter';
 import { answerOf, api } from '../api/client.ts';

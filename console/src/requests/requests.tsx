@@ -1,4 +1,4 @@
-// What the API keys sent, and what they were answered.
+// The requests of API keys, and their answers.
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';

@@ -1,4 +1,4 @@
-// Accepting an invitation: with its link, and for a role that needs a second person's approval, the approval token.
+// Accepts an invitation: with its link, and the approval token if the role needs a second person's approval.
 import { Alert, Button, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-// The merchants of a person, of which one is chosen: after the log-in, and whenever they act for another one.
+// The choice among the merchants of a person: after the log-in, and whenever they act for another one.
 import { Button, Modal, NavLink, Stack, Text } from '@mantine/core';
 import { answerOf, api } from '../api/client.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
@@ -10,7 +10,7 @@ import { useStepUp } from './step-up.tsx';
 
 type ChooseProps = { readonly session: Session };
 
-/** After a log-in, which is verification enough. */
+/** Directly after a log-in, which is verification enough. */
 export function ChooseMerchant({ session, onChosen }: ChooseProps & { readonly onChosen: () => void }) {
   const replaceSession = useReplaceSession();
   const choose = useAct(async (id: string) => {
@@ -63,7 +63,7 @@ type MerchantsProps = {
   readonly onChoose: (id: string) => void;
 };
 
-/** With their ids: two may have one name. */
+/** With their ids: two may have the same name. */
 function Merchants({ merchants, isBusy, onChoose }: MerchantsProps) {
   return merchants.map(({ id, name }) => (
     <NavLink

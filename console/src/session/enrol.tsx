@@ -1,4 +1,4 @@
-// Enrolling a second factor: an authenticator app, by a QR code or its secret, or a passkey.
+// Enrols a second factor: an authenticator app, by a QR code or its secret, or a passkey.
 import { Alert, Button, Center, Divider, Stack, Text } from '@mantine/core';
 import { startRegistration, type PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser';
 import { useState } from 'react';
@@ -12,7 +12,7 @@ import { PasswordForm } from './password-form.tsx';
 import { useReplaceSession } from './session.ts';
 import { useStepUp } from './step-up.tsx';
 
-/** Calls `onEnrolled` once the factor counts. */
+/** Calls `onEnrolled` once the factor is in force. */
 export function EnrolAuthenticator({ onEnrolled }: { readonly onEnrolled: () => void }) {
   const replaceSession = useReplaceSession();
   const [totp, setTotp] = useState('');
@@ -65,7 +65,7 @@ export function RegisterPasskey({ onRegistered }: { readonly onRegistered: () =>
   );
 }
 
-/** The only page of a person whose roles require a second factor that they have yet to enrol. */
+/** The only page of a person who must still enrol the second factor that their roles require. */
 export function MustEnrol() {
   const [usesPasskey, setUsesPasskey] = useState(false);
   const done = () => undefined;

@@ -1,4 +1,4 @@
-// The frame of the pages that are shown before anybody is logged in.
+// The frame of the pages before the log-in.
 import { Container, Paper, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 

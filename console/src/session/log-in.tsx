@@ -1,4 +1,4 @@
-// Logging in: e-mail and password, then the second factor that the person has.
+// The log-in: e-mail and password, then the second factor of the person.
 import { Anchor, Button, Divider, Stack } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -21,7 +21,7 @@ export function LogIn({ onLoggedIn }: { readonly onLoggedIn: (session: Session) 
     try {
       onLoggedIn(await answerOf(api.POST('/v1/console/session', { body: { email, password, ...factors } })));
     } finally {
-      // A code works once, whatever came of it.
+      // A code works once, whatever the outcome.
       setCode('');
     }
   });

@@ -1,8 +1,8 @@
-// Asking the browser for a passkey of the person.
+// Requests a passkey of the person from the browser.
 import { startAuthentication, type PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
 import type { Schemas } from '../api/client.ts';
 
-/** What the browser signed, as the API takes it. Rejects with `NotAllowedError` when the person gave none. */
+/** The browser's signature in the form of the API. Rejects with `NotAllowedError` if the person gave none. */
 export async function signedByPasskey({ public_key }: Schemas['PasskeyOptions']): Promise<string> {
   const optionsJSON = public_key as unknown as PublicKeyCredentialRequestOptionsJSON;
   return JSON.stringify(await startAuthentication({ optionsJSON }));

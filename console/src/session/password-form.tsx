@@ -1,4 +1,4 @@
-// An act that asks for the password, so that a session which somebody else got hold of is not enough for it.
+// A form for acts that require the password, so that a stolen session is not enough for them.
 import { Button, Stack } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { ErrorNotice } from '../ui/error-notice.tsx';
@@ -6,7 +6,7 @@ import { Field } from '../ui/field.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 
 type PasswordFormProps = {
-  /** What the button says: the act itself. */
+  /** The text of the button, which names the act. */
   readonly verb: string;
   readonly variant?: 'default' | 'filled';
   readonly color?: string;

@@ -1,4 +1,4 @@
-// Setting a new password with the token that two of the service's staff gave; the second factor is enrolled anew after it.
+// Sets a new password with the token of two of the service's staff. The second factor is enrolled afterwards.
 import { Alert, Button, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';

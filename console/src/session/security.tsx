@@ -97,7 +97,7 @@ function EndSessions({ ending, onClose }: EndSessionsProps) {
   );
 }
 
-/** Such as “Chrome on Linux”; all that the browser says of itself where it is unknown, and on hover. */
+/** Such as “Chrome on Linux”. An unknown browser's own text is shown in full, and always on hover. */
 function BrowserName({ userAgent }: { readonly userAgent: string | null }) {
   if (userAgent === null) return 'unknown';
   const { browser, os } = Bowser.parse(userAgent);

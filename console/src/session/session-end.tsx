@@ -1,4 +1,4 @@
-// Warns before the session ends, and keeps it while somebody works.
+// Warns before the session ends, and keeps it alive while the person works.
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
@@ -15,7 +15,7 @@ export function SessionEnd({ session }: { readonly session: Session }) {
   const leftMs = Math.min(Date.parse(session.ends_at), Date.parse(session.expires_at)) - nowMs;
   const isOver = leftMs <= 0;
   useEffect(() => {
-    // The service decides whether it is over.
+    // The service decides whether it has ended.
     if (isOver) void client.invalidateQueries({ queryKey: SESSION_KEY });
   }, [isOver, client]);
   if (leftMs > WARN_BEFORE_MS || isOver) return null;

@@ -1,4 +1,4 @@
-// Thrown in place of an act whose question for a second factor the person closed; nothing was sent.
+// Thrown instead of an act if the person closed the step-up dialog; nothing was sent.
 
 export class StepUpClosed extends Error {
   constructor() {

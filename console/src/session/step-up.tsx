@@ -1,4 +1,4 @@
-// Asks who it is once more, right before an act that needs it.
+// Verifies the person again, directly before an act that requires it.
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { createContext, useCallback, useContext, useRef, useState, type SyntheticEvent, type ReactNode } from 'react';
 import { answerOf, api } from '../api/client.ts';
@@ -9,7 +9,7 @@ import { StepUpClosed } from './step-up-closed.ts';
 import { needsStepUp, useReplaceSession, useSession, type Session } from './session.ts';
 
 type Ask = (operationId: string) => Promise<void>;
-/** The question comes up while another one is open. */
+/** The dialog may open above another one. */
 const ABOVE_OTHER_QUESTIONS = 400;
 const StepUpContext = createContext<Ask>(() => Promise.reject(new StepUpClosed()));
 

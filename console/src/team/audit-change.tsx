@@ -1,4 +1,4 @@
-// What an act changed, as the audit log keeps it: each name with its value before and after.
+// The change of an act in the audit log: each name with its value before and after.
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useSession } from '../session/session.ts';
@@ -15,7 +15,7 @@ type AuditChangeProps = { readonly before: Values | null; readonly after: Values
 
 export function AuditChange({ before, after }: AuditChangeProps) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  // An act that changed one thing out of many shows that one.
+  // An act that changed one value out of many shows only that one.
   const shown = names.filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]));
   if (shown.length === 0) return '–';
   return (
@@ -47,7 +47,7 @@ function Side({ title, name, values }: SideProps) {
   );
 }
 
-// By the name of the field, never by the look of the text: people choose texts, and one may look like an id, a time or a link.
+// By the name of the field, never by the form of the text, which people choose: it may resemble an id or a link.
 const KINDS: Readonly<Record<string, 'person' | 'moment' | 'object'>> = {
   member: 'person',
   proposed_by: 'person',
@@ -81,7 +81,7 @@ function Value({ name, value }: { readonly name: string; readonly value: unknown
   return <MerchantText text={value} />;
 }
 
-/** In another type than texts, which may be the same word. */
+/** In another typeface than people's texts, which may be the same word. */
 function OurWord({ children }: { readonly children: ReactNode }) {
   return (
     <Text component="em" inherit c="dimmed">

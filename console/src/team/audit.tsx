@@ -1,4 +1,4 @@
-// The audit log: who did what to what, when and from where, and what they were refused.
+// The audit log: acts and refusals, with person, object, time and address.
 import { NativeSelect, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
@@ -74,12 +74,12 @@ function From({ entry: { address, request_id: id } }: { readonly entry: AuditEnt
   );
 }
 
-/** `api_key.rolled` as `api key rolled`; what was refused is named by its request, and stays as it is. */
+/** `api_key.rolled` as `api key rolled`; a refusal has the name of its request, unchanged. */
 function actionWords(action: string): string {
   return action.includes('/') ? action : action.replaceAll(/[._]/g, ' ');
 }
 
-/** The pages of what has none of its own. */
+/** The pages of objects without a page of their own. */
 const PAGES: Readonly<Record<string, readonly [noun: string, href: string]>> = {
   key_: ['API key', '/keys'],
   inv_: ['Invitation', '/members'],

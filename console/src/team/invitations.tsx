@@ -1,4 +1,4 @@
-// The invitations that are open: approval or rejection by a second person, and withdrawal.
+// The open invitations: approval or rejection by a second person, and withdrawal.
 import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -151,7 +151,7 @@ function WithdrawModal({ invitation: { id, email }, onClose }: ActModalProps) {
   );
 }
 
-/** That of an owner or admin whom the service invited, no member withdraws. */
+/** No member withdraws an invitation of an owner or admin by the service. */
 function mayWithdraw({ created_by, roles }: Invitation): boolean {
   return created_by !== null || !(roles.includes('owner') || roles.includes('admin'));
 }

@@ -1,4 +1,4 @@
-// Inviting a person: who, and with which roles; then the link, shown once.
+// Invites a person with roles, then shows the link once.
 import { Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';

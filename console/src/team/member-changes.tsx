@@ -1,4 +1,4 @@
-// A proposed change of a member: what changes, and its approval, rejection or withdrawal.
+// A proposed change of a member, and its approval, rejection or withdrawal.
 import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';

@@ -1,4 +1,4 @@
-// The list of members, and what can be done about each: other roles, the end of their sessions, removal.
+// The list of members, and the acts on each: other roles, the end of their sessions, removal.
 import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -18,7 +18,7 @@ type Act = 'roles' | 'sessions' | 'remove';
 
 type MemberListProps = {
   readonly members: readonly Member[];
-  /** Says what became of an act. */
+  /** Reports the outcome of an act. */
   readonly onNotice: (text: string) => void;
 };
 
@@ -176,7 +176,7 @@ function RemoveModal({ member, onDone, onClose }: ActModalProps) {
   );
 }
 
-/** What waits for whom, of an act that needs a second person; null: it is done. */
+/** Who must approve an act that needs a second person; null: it is done. */
 function proposalNotice(answer: Schemas['Member'] | Schemas['MemberChange'] | undefined): string | null {
   if (answer === undefined || !('waits_for' in answer)) return null;
   if (answer.needs_second_person) {

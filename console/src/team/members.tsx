@@ -1,4 +1,4 @@
-// The members of the merchant, what waits for a second person, and the invitations that are open.
+// The members of the merchant, proposals that wait for a second person, and open invitations.
 import { Alert, Button } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api } from '../api/client.ts';

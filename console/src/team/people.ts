@@ -1,4 +1,4 @@
-// The members, where the API says only who by id.
+// The members, for places where the API gives only ids.
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 
@@ -12,7 +12,7 @@ function useMembers() {
   });
 }
 
-/** The members as the choices of a field. */
+/** The members as options of a field. */
 export function useMemberOptions(): { value: string; label: string }[] {
   const { data } = useMembers();
   return data?.data.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` })) ?? [];
@@ -20,7 +20,7 @@ export function useMemberOptions(): { value: string; label: string }[] {
 
 export type PersonOf = (userId: string) => Schemas['KnownPerson'];
 
-/** The member; of somebody who is none any more, the id alone. */
+/** The member; for a former member, only the id. */
 export function usePeople(): PersonOf {
   const { data } = useMembers();
   return (userId) => {

@@ -1,4 +1,4 @@
-// A proposed change of the policy: each rule as it is and as it would be, and its approval, rejection or withdrawal.
+// A proposed change of the policy: each rule before and after, and its approval, rejection or withdrawal.
 import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';

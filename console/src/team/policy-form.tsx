@@ -1,4 +1,4 @@
-// Changing the policy: what is stricter counts at once, what is looser waits for a second person.
+// Changes the policy: stricter rules apply at once, looser ones wait for a second person.
 import { Alert, Checkbox, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -11,7 +11,7 @@ import { ALL_RULES, inUnit, parseTime, RULES, UNIT_NAMES, type PolicyValues, typ
 
 type PolicyFormProps = {
   readonly policy: PolicyValues;
-  /** Says what became of it. */
+  /** Reports the outcome. */
   readonly onChanged: (text: string) => void;
   readonly onClose: () => void;
 };
@@ -19,7 +19,7 @@ type PolicyFormProps = {
 type Draft = Partial<Record<Rule, boolean | number | null | 'wrong'>>;
 
 export function PolicyForm({ policy, onChanged, onClose }: PolicyFormProps) {
-  // As it was when the form was opened: only what the person changed is sent.
+  // The policy when the form was opened: only values that the person changed are sent.
   const [before] = useState(policy);
   const [draft, setDraft] = useState<Draft>({});
   const changes = ALL_RULES.filter((rule) => draft[rule] !== undefined && draft[rule] !== before[rule]);

@@ -1,4 +1,4 @@
-// The policy in force, each rule with what it does, and the proposals to change it.
+// The policy in force, each rule with its effect, and the proposals to change it.
 import { Alert, Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { hasRole, useSession } from '../session/session.ts';

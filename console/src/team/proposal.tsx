@@ -1,4 +1,4 @@
-// What waits for a second person, whatever it changes: who proposed it, for whom it waits, until when, and what may be done.
+// A pending proposal of any kind: its proposer, who may approve it, its expiry, and its acts.
 import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
@@ -8,14 +8,14 @@ import { Actor, People, Person } from '../ui/person.tsx';
 
 type ProposalProps = {
   readonly label: string;
-  /** Null: by the service. */
+  /** Null: the service. */
   readonly proposedBy: Schemas['NamedPerson'] | null;
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** In words, for whom it waits. */
+  /** Who may approve it, in words. */
   readonly waitsFor: ReactNode;
   readonly needsSecondPerson: boolean;
-  /** What this person may do; empty: nothing. */
+  /** The acts of this person; empty: none. */
   readonly acts: ReactNode;
   readonly children: ReactNode;
 };
@@ -81,11 +81,11 @@ const VERBS = { approve: 'Approve', reject: 'Reject', withdraw: 'Withdraw' } as 
 
 type ProposalModalProps = {
   readonly act: ProposalAct;
-  /** Its schema in the API, which the names of the operations end with. */
+  /** Its schema in the API: the names of the operations end with it. */
   readonly noun: 'MemberChange' | 'PolicyChange';
   /** Such as “this change”. */
   readonly what: string;
-  /** What is so if it is not approved. */
+  /** The consequence of a rejection. */
   readonly otherwise: string;
   readonly proposedBy: Schemas['NamedPerson'];
   readonly isDestructive?: boolean;
@@ -94,7 +94,7 @@ type ProposalModalProps = {
   readonly children: ReactNode;
 };
 
-/** The last question before a proposed change is approved, rejected or withdrawn. */
+/** The confirmation before a proposed change is approved, rejected or withdrawn. */
 export function ProposalModal(props: ProposalModalProps) {
   const { act, noun, what, otherwise, proposedBy, isDestructive = false, decide, onClose, children } = props;
   return (

@@ -1,4 +1,4 @@
-// What the pages of the team ask the API for.
+// The requests of the pages of the team.
 import { answerOf, api, type ListQuery } from '../api/client.ts';
 import { useCurrent } from '../ui/polling.ts';
 import { useList } from '../ui/rows.tsx';

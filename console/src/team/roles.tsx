@@ -21,7 +21,7 @@ export function roleNames(roles: readonly Role[]): string {
 
 type RoleChoiceProps = {
   readonly chosen: readonly Role[];
-  /** What the person has already: it may stay, whoever chooses. */
+  /** The person's current roles: they may stay, even if the caller cannot grant them. */
   readonly before: readonly Role[];
   readonly error: string | undefined;
   readonly onChange: (chosen: Role[]) => void;
@@ -41,7 +41,7 @@ export function RoleChoice({ chosen, before, error, onChange }: RoleChoiceProps)
       <Stack gap="xs" mt="xs">
         {ROLES.map((role) => {
           const [name, what] = ROLE_WORDS[role];
-          // Only an owner takes `owner` away.
+          // Only an owner removes `owner`.
           const isAllowed = hasRole(session, role) || (before.includes(role) && role !== 'owner');
           return <Checkbox key={role} value={role} label={name} description={what} disabled={!isAllowed} />;
         })}

@@ -1,4 +1,4 @@
-// The rules of the policy: what each is called, what it does in one sentence, and how its value is written and read.
+// The rules of the policy: the name of each, its effect in one sentence, and the form of its value.
 import type { Schemas } from '../api/client.ts';
 import { formatAmount } from '../ui/format.ts';
 
@@ -9,7 +9,7 @@ type RuleWords = {
   readonly name: string;
   readonly what: string;
   readonly kind: 'yes_or_no' | 'amount' | 'time';
-  /** What stands for an empty value. */
+  /** The meaning of an empty value. */
   readonly empty: string;
 };
 
@@ -84,7 +84,7 @@ function formatSeconds(seconds: number): string {
   return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
 }
 
-/** Null for an empty text; `wrong` for one that is no such time. */
+/** Null for an empty text; `wrong` for an invalid one. */
 export function parseTime(text: string, unit: Unit): number | null | 'wrong' {
   if (text.trim() === '') return null;
   const length = UNITS.find(([name]) => name === unit)?.[1] ?? 1;

@@ -1,17 +1,17 @@
-// The field for an amount in the merchant's currency. It reads the text as every form does, and says why it refuses one.
+// The field for an amount in the merchant's currency. It reads the text as every form does, and explains a refusal.
 import { useSession } from '../session/session.ts';
 import { Field } from './field.tsx';
 import { readAmount } from './format.ts';
 
 type AmountFieldProps = {
-  /** Before the currency. */
+  /** Shown before the currency. */
   readonly label?: string;
   readonly description?: string | undefined;
   readonly required?: boolean;
   /** The smallest amount. */
   readonly least?: 0 | 1;
   readonly value: string;
-  /** What the service says of it. */
+  /** The error of the service. */
   readonly error?: string | undefined;
   readonly onText: (text: string) => void;
 };

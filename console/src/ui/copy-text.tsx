@@ -1,4 +1,4 @@
-// Text that is copied by a press: ids, keys, links.
+// Text that a press copies: ids, keys, links.
 import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core';
 import { CopyIcon, DoneIcon } from './icons.tsx';
 import { MerchantText } from './merchant-text.tsx';
@@ -6,9 +6,9 @@ import { MerchantText } from './merchant-text.tsx';
 type CopyTextProps = {
   readonly text: string;
   readonly what: string;
-  /** In place of the whole text, where there is little room for it. */
+  /** Replaces the whole text if there is little room. */
   readonly shown?: string;
-  /** Shown whole only on demand where it is long. */
+  /** Whether a long text is shown whole only on demand. */
   readonly isCut?: boolean;
 };
 

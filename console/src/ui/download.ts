@@ -1,7 +1,7 @@
 // Gives the person a CSV file.
 import { csvLine, type Cell } from '../../../src/domain/csv.ts';
 
-/** One that the page itself wrote. */
+/** For a file that the page itself wrote. */
 export function downloadCsv(name: string, lines: readonly (readonly Cell[])[]): void {
   save(name, lines.map(csvLine));
 }
@@ -13,6 +13,6 @@ export function save(name: string, parts: readonly BlobPart[]): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The download has begun by then, and holds what it needs.
+  // By then the download has begun with its own copy.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,4 +1,4 @@
-// One line of text that a person gives: plain, secret, or a code.
+// One line of text from a person: plain, secret, or a code.
 import { PasswordInput, TextInput, type TextInputProps } from '@mantine/core';
 
 type FieldProps = Pick<
@@ -6,10 +6,10 @@ type FieldProps = Pick<
   'label' | 'description' | 'error' | 'required' | 'maxLength' | 'autoComplete' | 'inputMode'
 > & {
   readonly value: string;
-  /** Whether a question that opens has it ready to be written in. */
+  /** Whether it has the focus when a dialog opens. */
   readonly 'data-autofocus'?: boolean;
   readonly onText: (text: string) => void;
-  /** `code`: digits that an app shows. `token`: pasted, without what surrounds it. Passwords are as browsers fill them in. */
+  /** `code`: digits from an app. `token`: pasted, without surrounding text. Passwords are as browsers fill them in. */
   readonly kind?: 'text' | 'email' | 'current-password' | 'new-password' | 'code' | 'token';
 };
 

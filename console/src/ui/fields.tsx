@@ -1,4 +1,4 @@
-// The fields of one thing: a name and a value each.
+// The fields of one object: a name and a value each.
 import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 

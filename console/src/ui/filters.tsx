@@ -1,4 +1,4 @@
-// The filters of a list, kept in the address of the page: a link, a reload and the way back show the same rows.
+// The filters of a list, kept in the address of the page: links, reloads and the back button show the same rows.
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useState, type ReactNode } from 'react';
@@ -9,7 +9,7 @@ const TYPING_PAUSE_MS = 300;
 
 type FiltersProps = { readonly values: Readonly<Record<string, string>>; readonly children: ReactNode };
 
-/** The fields side by side. On a telephone they open at a press of a button, which says how many filter. */
+/** The fields side by side. On a phone a button opens them, and shows the number of active filters. */
 export function Filters({ values, children }: FiltersProps) {
   const [isOpen, { toggle }] = useDisclosure();
   const set = Object.values(values).filter((value) => value !== '').length;
@@ -45,7 +45,7 @@ export function FilterSelect({
 }
 
 type FilterTextProps = FilterProps & {
-  /** Why the text cannot filter; then the list is left as it is. */
+  /** Why the text cannot filter; the list then stays unchanged. */
   readonly check?: (text: string) => string | null;
 };
 
@@ -81,12 +81,12 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
       { replace: true },
     );
   };
-  /** For the field that sets this filter. */
+  /** The properties of the field that sets this filter. */
   const field = (name: Name) => ({ value: values[name], onChange: (value: string) => set(name, value) });
   return { values, set, field, isFiltered: Object.values(values).some((value) => value !== '') };
 }
 
-/** Only those that say something, as the API wants them. */
+/** Only non-empty filters, in the form of the API. */
 export function given<Name extends string>(values: Readonly<Record<Name, string>>): Partial<Record<Name, string>> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Partial<
     Record<Name, string>

@@ -1,4 +1,4 @@
-// How amounts, phone numbers and states are written for people. Nothing is rounded.
+// Amounts, phone numbers and states as people read them. Nothing is rounded.
 import { toCardinal } from 'n2words/en-US';
 import { exponentOf, toDecimalString, type Currency } from '../../../src/domain/money.ts';
 import { readTypedAmount, type AmountForm, type TypedAmount } from '../../../src/domain/typed-amount.ts';
@@ -10,7 +10,7 @@ export function formatAmount(amountMinor: number, currency: string): string {
   return `${amountMinor < 0 ? '−' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-/** An amount of an address, in minor units, as a person types it; what is none is shown as it stands there. */
+/** An amount from an address, in minor units, as a person types it; an invalid one is shown unchanged. */
 export function formatAddressAmount(text: string, currency: string): string {
   const isAmount = /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
   return isAmount ? formatAmount(Number(text), currency) : text;
@@ -29,7 +29,7 @@ export function amountInWords(amountMinor: number, currency: string): string {
   return fraction === 0 ? `${words} ${currency}` : `${words} ${currency} and ${toCardinal(fraction)} hundredths`;
 }
 
-// The service names the currency, one of those that it knows.
+// The service names the currency, one that it knows.
 function decimal(amountMinor: number, currency: string): string {
   return toDecimalString({ amountMinor: BigInt(amountMinor), currency: currency as Currency });
 }

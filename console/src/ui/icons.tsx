@@ -1,4 +1,4 @@
-// The few drawings that buttons show; each button says in words what it does.
+// The few icons of buttons; each button also names its act in words.
 
 function icon(path: string) {
   return function Icon() {

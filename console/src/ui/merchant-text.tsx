@@ -1,17 +1,17 @@
-// Text that a merchant, one of its people or a payer chose: it keeps to its own room, whatever it holds.
+// Text chosen by a merchant, its people or a payer. It stays in its own space, whatever its content.
 import { Anchor } from '@mantine/core';
 import { useState } from 'react';
 
-/** More than a reference or a description has; a longer text is cut. */
+/** Longer than any reference or description; a longer text is cut. */
 const SHOWN_CHARACTERS = 120;
 
 type MerchantTextProps = {
   readonly text: string;
-  /** Within a link: the page that it leads to has the whole. */
+  /** Within a link: the linked page has the whole text. */
   readonly isLink?: boolean;
 };
 
-/** Wraps within its room, changes the direction of nothing beside it, and is cut when it is long; the whole is shown on demand. */
+/** Wraps within its space, keeps the direction of text beside it, and is cut if long; the whole is shown on demand. */
 export function MerchantText({ text, isLink = false }: MerchantTextProps) {
   const [isWhole, setWhole] = useState(false);
   const start = Array.from(text).slice(0, SHOWN_CHARACTERS).join('');

@@ -1,4 +1,4 @@
-// Dialogs that are for one act: what it is about, why it failed, and the buttons.
+// Dialogs for one act: its object, its error, and the buttons.
 import { Button, Group, Modal, Stack, type ModalProps } from '@mantine/core';
 import type { ComponentProps, ReactNode } from 'react';
 import { ErrorNotice } from './error-notice.tsx';
@@ -19,7 +19,7 @@ export function ActModal({ title, size = 'md', act, onClose, children, ...action
   );
 }
 
-/** Its button submits the form. A press beside it leaves open what somebody is writing. */
+/** Its button submits the form. A press outside does not close it, so that typed text is kept. */
 export function FormModal({ title, size = 'md', act, onClose, children, ...actions }: ActModalProps) {
   return (
     <Modal opened onClose={onClose} title={title} size={size} centered closeOnClickOutside={false}>
@@ -35,7 +35,7 @@ export function FormModal({ title, size = 'md', act, onClose, children, ...actio
 }
 
 type ModalActionsProps = {
-  /** What the button does; it says so, and whether it is under way. */
+  /** The act of the button, which shows whether it is in progress. */
   readonly act: Pick<ReturnType<typeof useAct>, 'isBusy'>;
   readonly verb: string;
   readonly onBack: () => void;
@@ -43,11 +43,11 @@ type ModalActionsProps = {
   readonly onPress?: () => void;
   readonly isDisabled?: boolean;
   readonly isDestructive?: boolean;
-  /** Where a press of Enter must not do it. */
+  /** Whether a press of Enter must not start the act. */
   readonly startsAtBack?: boolean;
 };
 
-/** The foot of a dialog: the way back, and the one thing that the dialog is for. */
+/** The foot of a dialog: the way back, and its one act. */
 export function ModalActions({
   act: { isBusy },
   verb,
@@ -76,17 +76,17 @@ export function ModalActions({
 
 type ConfirmModalProps = {
   readonly title: ReactNode;
-  /** What the button says: the act itself, never “OK”. */
+  /** The text of the button: the act itself, never “OK”. */
   readonly verb: string;
   readonly isDestructive?: boolean;
-  /** Named as in the API: where it needs a step-up, the person proves first who they are. */
+  /** As in the API: if it needs a step-up, the person verifies their identity first. */
   readonly operationId: string;
   readonly act: () => Promise<unknown>;
   readonly onClose: () => void;
   readonly children: ReactNode;
 };
 
-/** Asks once more before an act, naming what it is done to. */
+/** Asks for a confirmation of an act, naming its object. */
 export function ConfirmModal({ operationId, act, onClose, ...props }: ConfirmModalProps) {
   const confirmed = useStepUpAct(operationId, async () => {
     await act();

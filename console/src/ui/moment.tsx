@@ -1,4 +1,4 @@
-// Moments in the reader's own zone: as they are shown, with UTC on hover, and as they are chosen.
+// Moments in the reader's own zone: shown with UTC on hover, and chosen.
 import { Text, TextInput, Tooltip } from '@mantine/core';
 
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
@@ -25,7 +25,7 @@ type MomentInputProps = {
   readonly onChange: (value: string) => void;
 };
 
-/** A moment that a person chooses in their own zone; outside of the field it is a moment in UTC, as the API wants it. */
+/** A moment that a person chooses in their own zone. Outside the field it is in UTC, the form of the API. */
 export function MomentInput({ label, description, error, value, onChange }: MomentInputProps) {
   return (
     <TextInput

@@ -1,4 +1,4 @@
-// The id of an object as a link to its page, or as text where it has none.
+// The id of an object as a link to its page, or as text if there is no page.
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 
@@ -21,7 +21,7 @@ export function ObjectLink({ id }: { readonly id: string }) {
 
 type IdLinkProps = { readonly id: string; readonly noun: string; readonly href: string };
 
-/** Short: the noun and the end of the id, which tells it from its neighbours. The whole id is its title. */
+/** Short: the noun and the end of the id, which distinguishes it from its neighbours. The whole id is its title. */
 export function IdLink({ id, noun, href }: IdLinkProps) {
   return (
     <Anchor component={Link} href={href} title={id}>

@@ -1,4 +1,4 @@
-// How operators are called by people.
+// The names of operators for people.
 
 export const OPERATOR_NAMES: Readonly<Record<string, string>> = {
   'mtn-momo': 'MTN MoMo',

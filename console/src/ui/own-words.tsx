@@ -1,4 +1,4 @@
-// What the merchant wrote to a payment or checkout, apart from what the service says of it and named as the merchant's own words.
+// The own words of a merchant about a payment or checkout, separate from the service's data and marked as such.
 import { Card, Code, Stack, Text } from '@mantine/core';
 import { Fields } from './fields.tsx';
 import { MerchantText } from './merchant-text.tsx';
@@ -11,7 +11,7 @@ export const DESCRIPTION_TITLE = 'Merchant’s description';
 
 type OwnWordsProps = {
   readonly reference: string;
-  /** Left out: there can be none. */
+  /** Absent: there can be none. */
   readonly description?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
   /** As the description. */

@@ -1,10 +1,10 @@
-// The frame of a page: its title, what can be done on it, its parts, and what is still awaited.
+// The frame of a page: its title, its acts, its parts, and its loading state.
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useEffect, type ReactNode } from 'react';
 import { MerchantText } from './merchant-text.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 
-/** The title may name what somebody chose, such as a reference. */
+/** The title may contain text that somebody chose, such as a reference. */
 type PageProps = { readonly title: string; readonly actions?: ReactNode; readonly children: ReactNode };
 
 export function Page({ title, actions, children }: PageProps) {
@@ -44,7 +44,7 @@ export function Part({ title, gap = 'md', children }: PartProps) {
   );
 }
 
-/** What is needed of a query: one of the library's, or a list of ours. */
+/** The used part of a query: one of the library's, or a list of ours. */
 type Query<Data> = {
   readonly data: Data | undefined;
   readonly error: Error | null;
@@ -57,7 +57,7 @@ type LoadedProps<Data> = {
   readonly children: (data: Data) => ReactNode;
 };
 
-/** What is shown already stays while it is asked for again; an error is shown above it. */
+/** Data stay visible while they are requested again; an error is shown above them. */
 export function Loaded<Data>({ query, children }: LoadedProps<Data>) {
   const { data, error, isPending, refetch } = query;
   if (isPending) {
@@ -84,7 +84,7 @@ export function Loaded<Data>({ query, children }: LoadedProps<Data>) {
   );
 }
 
-/** A line in small letters below what it says more about. */
+/** A line in small letters below the text that it explains. */
 export function Hint({ children }: { readonly children: ReactNode }) {
   return (
     <Text size="xs" c="dimmed">

@@ -1,4 +1,4 @@
-// Who somebody is. People choose their names themselves, so the e-mail address of the account stands below each name.
+// A person. People choose their names themselves, so the e-mail address of the account stands below each name.
 import { Badge, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
@@ -6,7 +6,7 @@ import { MerchantText } from './merchant-text.tsx';
 
 type Someone = Schemas['KnownPerson'] | Schemas['NamedPerson'];
 
-/** By id alone when the account is not as the service wrote it. */
+/** Only the id if the account is unattested. */
 export function Person({ person }: { readonly person: Someone | null }) {
   if (person === null) return <>–</>;
   const { id, name, email } = person;
@@ -32,7 +32,7 @@ export function People({ people }: { readonly people: readonly Someone[] }): Rea
   ));
 }
 
-/** The service itself, where a person could stand: a badge, which no name looks like. */
+/** The service itself, in a person's place: a badge, which no name resembles. */
 export function TheService() {
   return (
     <Badge variant="default" tt="none" component="span">

@@ -1,11 +1,11 @@
-// Whether somebody is there: a page that nobody touches asks for nothing, so that a session ends with its person's presence.
+// Whether a person is present: an untouched page requests nothing, so that a session ends with its person's presence.
 import { useSyncExternalStore } from 'react';
 
 const PRESENT_FOR_MS = 2 * 60_000;
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'scroll', 'focus'] as const;
 
 let isPresent = true;
-/** Since the last request that said that somebody is there. */
+/** Since the last request that reported a present person. */
 let isTouched = true;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
@@ -37,7 +37,7 @@ export function usePresence(): boolean {
 }
 
 /**
- * Whether somebody has touched the page since this was asked last: of a page that nobody touches, no request counts as a use of the
+ * Whether somebody has touched the page since the last call. Requests of an untouched page do not count as use of the
  * session.
  */
 export function takeTouch(): boolean {

@@ -1,4 +1,4 @@
-// Tables of what a list of the API returned, page by page.
+// Tables of the rows of an API list, page by page.
 import { Button, Stack, Table, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -6,7 +6,7 @@ import { useAskAgain } from './polling.ts';
 import { Loaded } from './page.tsx';
 
 export type Column<Row> = {
-  /** Of a card it names the value, where it is words. */
+  /** On a card it names the value, if it is text. */
   readonly title: ReactNode;
   readonly isNumber?: boolean;
   readonly cell: (row: Row) => ReactNode;
@@ -16,17 +16,17 @@ type RowsProps<Row> = {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Shown in place of a table without rows: what would be here, and how it comes to be. */
+  /** Shown instead of a table without rows: what the list contains, and how it is filled. */
   readonly empty: ReactNode;
   readonly isChosen?: (row: Row) => boolean;
 };
 
-/** Where the table has little room each row is a card, so that nothing of it is out of sight. */
+/** If the table has little room each row is a card, so that all of it stays visible. */
 export function Rows<Row extends { readonly id: string }>({ label, columns, rows, empty, isChosen }: RowsProps<Row>) {
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   return (
     <div className="table-scroll" role="region" aria-label={label} tabIndex={0}>
-      {/* The roles say again what the elements mean: as cards they are no table to every browser. */}
+      {/* The roles repeat the meaning of the elements: some browsers do not treat cards as a table. */}
       <Table className="rows" role="table" aria-label={label} verticalSpacing="xs" highlightOnHover>
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
@@ -76,14 +76,14 @@ export function More({ hasMore, isBusy, onMore }: MoreProps) {
 
 type Page<Row> = { readonly data: readonly Row[]; readonly has_more: boolean; readonly next_cursor: string | null };
 
-/** Where a page begins, for its query; empty: the first page. */
+/** The beginning of a page, for its query; empty: the first page. */
 type Place = { readonly cursor?: string };
 const FIRST: Place = {};
 
-/** A list that was read deeper than this is not read again by itself: each time would ask for every page. */
+/** A list with more loaded pages is not refreshed automatically: each refresh would request every page. */
 const MAX_PAGES_KEPT_CURRENT = 2;
 
-/** A list of the API, kept up to date while somebody looks at it. `endOf`: when a row changes by the clock alone; null: never. */
+/** A list of the API, kept up to date while it is shown. `endOf`: when a row changes by time alone; null: never. */
 export function useList<Row>(
   key: readonly unknown[],
   fetchPage: (place: Place) => Promise<Page<Row>>,
@@ -116,7 +116,7 @@ type ListedProps<Row> = Omit<RowsProps<Row>, 'rows' | 'isChosen'> & {
   readonly list: ReturnType<typeof useList<Row>>;
 };
 
-/** Such a list as a table, with what loads more of it. */
+/** Such a list as a table, with a button that loads more. */
 export function Listed<Row extends { readonly id: string }>({ list: { query, more }, ...props }: ListedProps<Row>) {
   return (
     <Loaded query={query}>
@@ -133,7 +133,7 @@ export function Listed<Row extends { readonly id: string }>({ list: { query, mor
 const AT_FIRST = 25;
 const MORE_EACH_TIME = 200;
 
-/** A table of rows that the page has already, of which it shows the first and, when asked, the others. */
+/** A table of already loaded rows, which first shows some and on demand the others. */
 export function LongRows<Row extends { readonly id: string }>({ rows, ...props }: Omit<RowsProps<Row>, 'isChosen'>) {
   const [shown, setShown] = useState(AT_FIRST);
   return (

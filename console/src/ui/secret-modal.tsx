@@ -1,9 +1,9 @@
-// A secret that is shown once: it lives in the page alone, and is gone when the person says that they have it.
+// A secret that is shown once: only the page has it, until the person confirms that they have stored it.
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { CopyText } from './copy-text.tsx';
 
-/** What was made, kept in a component's state and nowhere else. */
+/** The created object, kept only in a component's state. */
 export type Secret = {
   readonly title: string;
   /** Such as `API key`. */
@@ -12,7 +12,7 @@ export type Secret = {
   readonly hint: ReactNode;
 };
 
-/** Neither a click beside it nor Escape closes it: the secret cannot be shown again. */
+/** A click outside or Escape does not close it: the secret cannot be shown again. */
 export function SecretModal({ secret, onClose }: { readonly secret: Secret | null; readonly onClose: () => void }) {
   if (secret === null) return null;
   const { title, what, text, hint } = secret;

@@ -1,4 +1,4 @@
-// A state in its own word, with a colour that says good, bad, waiting or unknown.
+// A state in its own word, with a colour for good, bad, waiting or unknown.
 import { Badge } from '@mantine/core';
 import { formatCode } from './format.ts';
 
@@ -17,7 +17,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   rejected: 'red',
   revoked: 'red',
   refused: 'red',
-  // Nobody knows yet what became of the money.
+  // The outcome for the money is unknown.
   reconciling: 'orange',
   retrying: 'orange',
   undecided: 'orange',

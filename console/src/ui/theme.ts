@@ -1,4 +1,4 @@
-// The colours of the console: those of the component library, darker or lighter where its own are too faint to be read by everybody.
+// The colours of the console: those of the component library, changed if its own are too faint to read.
 import { createTheme, type CSSVariablesResolver } from '@mantine/core';
 
 export const theme = createTheme({
@@ -6,19 +6,19 @@ export const theme = createTheme({
   primaryShade: 9,
   autoContrast: true,
   components: {
-    // Within a text, colour alone tells no link.
+    // Within a text, colour alone does not mark a link.
     Anchor: { defaultProps: { underline: 'always' } },
     Modal: {
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },
-        // The title bar of a question is no banner of the page.
+        // The title bar of a dialog is no banner of the page.
         attributes: { header: { role: 'presentation' } },
       },
     },
   },
 });
 
-/** Of text on the page and on the tint of the same colour; at least 4.5 to 1. */
+/** For text on the page and on a tint of the same colour; at least 4.5 to 1. */
 const READABLE = {
   teal: '#066148',
   red: '#9c1c1c',
@@ -32,7 +32,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
-    // What is wrong with a field, and what was written into it.
+    // The error of a field, and its text.
     '--mantine-color-error': READABLE.red,
     ...Object.fromEntries(
       Object.entries(READABLE).flatMap(([name, text]) => [

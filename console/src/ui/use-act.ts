@@ -1,4 +1,4 @@
-// Runs an act that a person starts by a press: one at a time, with its error kept to be shown.
+// Runs an act that a person starts: one at a time, with its error kept for display.
 import { useCallback, useRef, useState, type SyntheticEvent } from 'react';
 import { ApiError } from '../api/api-error.ts';
 import { useStepUp } from '../session/step-up.tsx';
@@ -7,9 +7,9 @@ import { useQueryClient } from '@tanstack/react-query';
 export type Act<Args extends readonly unknown[]> = {
   readonly isBusy: boolean;
   readonly error: unknown;
-  /** Of the error: what is wrong with each field of the form, by the name of the field. */
+  /** From the error: the fault of each field of the form, by the name of the field. */
   readonly byParam: Readonly<Record<string, string>>;
-  /** Starts the act, unless one is under way. Never rejects: the error is in `error`. */
+  /** Starts the act, unless one is in progress. Never rejects: the error is in `error`. */
   readonly run: (...args: Args) => void;
   readonly forget: () => void;
 };
@@ -39,7 +39,7 @@ export function useAct<Args extends readonly unknown[]>(act: (...args: Args) => 
   return { isBusy, error, byParam, run: (...args) => void carryOut(args), forget };
 }
 
-/** Carries out the act in place of the browser's own sending of a form. */
+/** Carries out the act instead of the browser's own submission of a form. */
 export function submitting(act: Act<[]>): (event: SyntheticEvent) => void {
   return (event) => {
     event.preventDefault();
@@ -47,7 +47,7 @@ export function submitting(act: Act<[]>): (event: SyntheticEvent) => void {
   };
 }
 
-/** An act before which the person proves who they are, where the API demands it. `operationId`: as the API calls it. */
+/** An act before which the person verifies their identity, if the API requires it. `operationId`: as in the API. */
 export function useStepUpAct(operationId: string, act: () => Promise<unknown>): Act<[]> {
   const stepUp = useStepUp();
   const refresh = useRefresh();
@@ -56,13 +56,13 @@ export function useStepUpAct(operationId: string, act: () => Promise<unknown>): 
     try {
       await act();
     } finally {
-      // Refused or not answered, what is shown may be out of date too: there may be a key that nobody has, to be revoked.
+      // After a refusal or a lost answer the page may be out of date: there may be a key that nobody has, to revoke.
       void refresh();
     }
   });
 }
 
-/** After an act, everything that is shown is asked for again, the counts of what waits too. Nothing is shown before it is so. */
+/** After an act, all shown data are requested again, also the counts of waiting work. Nothing is shown before. */
 export function useRefresh(): () => Promise<void> {
   const client = useQueryClient();
   return () => client.invalidateQueries();

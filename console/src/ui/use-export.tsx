@@ -1,4 +1,4 @@
-// Exports what a list shows as CSV, with the filters of the page as they are.
+// Exports a list as CSV, with the filters of the page.
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/api-error.ts';
@@ -7,12 +7,12 @@ import { save } from './download.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { useAct } from './use-act.ts';
 
-/** What the client of the API gives for a file. */
+/** The API client's answer for a file. */
 type FileAnswer = Promise<{ data?: Blob; error?: unknown; response: Response }>;
 
 /**
- * The button, and why the last export failed. The file is given to the person once it is whole: an answer that breaks off
- * would otherwise be kept as if nothing were missing.
+ * The button, and the error of the last export. The person gets the file once it is complete: an answer that breaks off
+ * would otherwise be kept as if complete.
  */
 export function useExport(ask: () => FileAnswer): { readonly button: ReactNode; readonly problem: ReactNode } {
   const act = useAct(async () => {

@@ -1,9 +1,9 @@
-// The present moment, for what a page says of ages and ends.
+// The present moment, for ages and ends on a page.
 import { useEffect, useState } from 'react';
 
 const EVERY_MS = 5_000;
 
-/** In milliseconds; renders anew every few seconds. */
+/** In milliseconds; renders again every few seconds. */
 export function useNow(): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The attempts of a delivery, newest first: when, how long, and what the endpoint answered, as text.
+// The attempts of a delivery, newest first: time, duration, and the endpoint's answer as text.
 import { Accordion, Badge, Code, Group, Stack, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { Fields } from '../ui/fields.tsx';

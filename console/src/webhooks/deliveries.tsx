@@ -91,14 +91,14 @@ export function EndpointSelect({ value, onChange }: EndpointSelectProps) {
       data={[
         { value: '', label: 'any' },
         ...endpoints.map(({ id, url }) => ({ value: id, label: url })),
-        // Of one that is deleted, the deliveries stay.
+        // The deliveries of a deleted endpoint stay.
         ...(isListed ? [] : [{ value, label: value }]),
       ]}
     />
   );
 }
 
-/** `urlOf` is null where the endpoint is the same for all rows. */
+/** `urlOf` is null if the endpoint is the same for all rows. */
 export function deliveryColumns(urlOf: ((id: string) => string) | null): readonly Column<DeliveryObject>[] {
   const endpoint: Column<DeliveryObject>[] =
     urlOf === null

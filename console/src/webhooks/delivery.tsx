@@ -1,4 +1,4 @@
-// One delivery: what is owed to which endpoint, each attempt with what was answered, and sending it again.
+// One delivery: its event and endpoint, each attempt with its answer, and sending it again.
 import { Alert, Anchor, Button } from '@mantine/core';
 import { Link, useParams } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -73,7 +73,7 @@ function Replay({ delivery: { id, state } }: { readonly delivery: DeliveryObject
       await refresh();
     }
   });
-  // What is to be sent now stays as it is.
+  // A delivery that is about to be sent stays unchanged.
   if (state === 'pending' || !hasRole(session, 'admin', 'developer')) return null;
   return (
     <>

@@ -1,4 +1,4 @@
-// The settings of an endpoint, for a new one and for one that is changed: its URL, what it is, and which events go to it.
+// The settings of a new or changed endpoint: its URL, description and event types.
 import { Checkbox, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '../api/client.ts';

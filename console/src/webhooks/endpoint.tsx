@@ -1,4 +1,4 @@
-// One endpoint: its state, what can be done with it, and what was sent to it last.
+// One endpoint: its state, its acts, and its latest deliveries.
 import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
@@ -147,7 +147,7 @@ function Acts({ endpoint }: { readonly endpoint: EndpointObject }) {
 type ActModalProps = { readonly endpoint: EndpointObject; readonly onClose: () => void };
 
 function StateModal({ endpoint: { id, url, state }, onClose }: ActModalProps) {
-  // As it was when the modal was opened: what the button says is what is sent.
+  // As of the opening of the dialog: the button does what it says.
   const [isEnabling] = useState(state === 'disabled');
   const body = { state: isEnabling ? 'enabled' : 'disabled' } as const;
   return (

@@ -1,4 +1,4 @@
-// The list of endpoints, and registering one.
+// The list of endpoints, and the registration of one.
 import { Anchor, Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -91,7 +91,7 @@ const COLUMNS: readonly Column<EndpointObject>[] = [
   },
 ];
 
-/** An endpoint that is enabled and failing is shown as failing: it needs somebody. */
+/** An enabled endpoint that is failing is shown as failing: somebody must act. */
 export function EndpointState({ endpoint: { state, failing_since } }: { readonly endpoint: EndpointObject }) {
   return <StateBadge state={state === 'enabled' && failing_since !== null ? 'failing' : state} />;
 }

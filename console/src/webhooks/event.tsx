@@ -1,4 +1,4 @@
-// One event: what it tells, its body as it was sent, and what became of it at each endpoint.
+// One event: its report, its body as sent, and its delivery to each endpoint.
 import { Code, Text } from '@mantine/core';
 import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
@@ -56,7 +56,7 @@ function Content({ event }: { readonly event: Schemas['EventWithDeliveries'] }) 
   );
 }
 
-/** No number in a body is longer than what a number holds, so nothing changes but the white space. */
+/** Every number in a body is a safe integer, so only the white space changes. */
 function prettyPrinted(body: string): string {
   return JSON.stringify(JSON.parse(body), null, 2);
 }

@@ -1,4 +1,4 @@
-// What the pages of webhooks ask the API for.
+// The requests of the pages of webhooks.
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
 import { useCurrent, usePolling } from '../ui/polling.ts';
@@ -15,7 +15,7 @@ export function useEndpoints() {
   );
 }
 
-/** The URL of an endpoint; of one that is deleted, the id. */
+/** The URL of an endpoint; for a deleted one, the id. */
 export function useEndpointUrls(): (id: string) => string {
   const { data } = useEndpoints();
   return (id) => data?.find((endpoint) => endpoint.id === id)?.url ?? id;
@@ -56,7 +56,7 @@ export function useReplays() {
   return useList(['replays'], (place) => answerOf(api.GET('/v1/console/replays', { params: { query: place } })));
 }
 
-/** Asked for again until it is completed. `begun` is how it began. */
+/** Polled until it is completed. `begun` is its first state. */
 export function useReplay(begun: Schemas['Replay']) {
   const every = usePolling();
   return useQuery({

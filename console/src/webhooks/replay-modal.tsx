@@ -1,4 +1,4 @@
-// Replaying many deliveries: which ones, said on purpose, and then how far it came.
+// Replays many deliveries: the explicit choice of deliveries, and then the progress.
 import { Button, Checkbox, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -13,7 +13,7 @@ import { useReplay } from './queries.ts';
 import { DELIVERY_STATE_WORDS, REPLAYABLE_STATES, type ReplayableState } from './words.ts';
 
 type Chosen = Readonly<Record<'state' | 'endpoint_id' | 'created_from' | 'created_to', string>>;
-/** `chosen`: what the list shows, which the choice begins with. */
+/** `chosen`: the filters of the list, with which the choice begins. */
 type ReplayModalProps = { readonly chosen: Chosen; readonly onClose: () => void };
 
 export function ReplayModal({ chosen, onClose }: ReplayModalProps) {
@@ -87,7 +87,7 @@ function ReplayForm({ chosen, onBegun, onClose }: ReplayFormProps) {
   );
 }
 
-/** What did not arrive, unless the list shows one state that can be replayed. */
+/** The undelivered states, unless the list shows one state that can be replayed. */
 function beginWith(state: string): readonly ReplayableState[] {
   const shown = REPLAYABLE_STATES.filter((replayable) => replayable === state);
   return shown.length > 0 ? shown : ['dead_lettered', 'withheld'];

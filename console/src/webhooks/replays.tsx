@@ -1,4 +1,4 @@
-// The replays of many deliveries: who asked for which, and how far each came.
+// The replays of many deliveries: who requested which, and the progress of each.
 import { Progress, Stack, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { formatCode } from '../ui/format.ts';

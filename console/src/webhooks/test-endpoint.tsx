@@ -1,4 +1,4 @@
-// Sends a test event to an endpoint, and shows what became of it.
+// Sends a test event to an endpoint, and shows the result.
 import { Alert, Anchor, Button } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';

@@ -16,7 +16,6 @@ export type AnsweredRequest = {
   /** The API key that made it, or the person in whose session it was made. */
   readonly keyId: ApiKeyId | undefined;
   readonly personId: UserId | undefined;
-  /** The payment that the request created or concerned. */
   readonly paymentId: PaymentId | undefined;
   /** The error behind a response with 5xx; undefined if there was none. */
   readonly failure: unknown;

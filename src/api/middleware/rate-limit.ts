@@ -23,7 +23,6 @@ export function rateLimit(limits: RateLimits): ApiMiddleware {
   };
 }
 
-/** The error that says how long to wait. */
 export function tooManyRequests(message: string, waitMs: number): DomainError {
   return new DomainError('rate_limited', message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }

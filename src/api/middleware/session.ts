@@ -71,7 +71,7 @@ export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiM
   };
 }
 
-/** Throws `permission_denied` if the session has ended meanwhile or no longer meets the demands. */
+/** Throws `permission_denied` if the session has ended meanwhile, or meets the demands no longer. */
 export async function requireLiveSession(ctx: ApiContext, deps: SessionDeps, demands: SessionDemands): Promise<void> {
   if (!ctx.state.session) return;
   const at = new Date();
@@ -112,7 +112,7 @@ function isBackground(ctx: ApiContext): boolean {
 }
 
 function requireDemands(person: Person, { roles, isOpenToEnrol, needsStepUp }: SessionDemands, at: Date): void {
-  if (isOpenToEnrol !== true && mustEnrol(person)) throw permissionDenied('has yet to enrol a second factor');
+  if (isOpenToEnrol !== true && mustEnrol(person)) throw permissionDenied('must still enrol a second factor');
   if (roles && !holdsOneOf(person.roles, roles)) throw permissionDenied(`needs a role of: ${roles.join(', ')}`);
   if (needsStepUp === true && !isFreshlyVerified(person, at)) throw permissionDenied('needs a step-up first');
 }

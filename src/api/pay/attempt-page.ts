@@ -18,7 +18,6 @@ const SLOW_REFRESH_SECONDS = 15;
 export type AttemptVisit = {
   readonly found: CheckoutForPayer;
   readonly attempt: AttemptForPayer;
-  /** The code in the address of this page. */
   readonly code: string;
   readonly spoken: Spoken;
   readonly at: Date;

@@ -17,7 +17,6 @@ export type Choice = {
   readonly name: 'country' | 'operator';
   readonly legend: TextKey;
   readonly options: readonly { readonly value: string; readonly label: string }[];
-  /** Whether the form requires a choice. */
   readonly isRequired: boolean;
 };
 

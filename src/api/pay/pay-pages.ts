@@ -99,8 +99,8 @@ async function showCheckout(ctx: ApiContext, deps: PayDeps, code: string): Promi
   const spoken = spokenTo(ctx, deps, ctx.query['lang']);
   const found = await findCheckout(deps, code);
   const kept = readAttemptCookie(ctx, deps);
-  const own = kept && (await findAttemptForPayer(deps.db, found.checkout, kept.sha256));
-  if (kept && own && leadsToItsPage(found.checkout, own)) {
+  const ownAttempt = kept && (await findAttemptForPayer(deps.db, found.checkout, kept.sha256));
+  if (kept && ownAttempt && leadsToItsPage(found.checkout, ownAttempt)) {
     redirect(ctx, attemptPath(found.checkout, kept, spoken));
     return;
   }
@@ -109,8 +109,8 @@ async function showCheckout(ctx: ApiContext, deps: PayDeps, code: string): Promi
     sendPage(ctx, closedPage(deps, found, spoken, { refusal, isRefusal: false }));
     return;
   }
-  const attempt = nextCode(ctx, deps, code, own ? null : kept);
-  const wasPaid = own !== null && stageOf(own.collection) === 'paid';
+  const attempt = nextCode(ctx, deps, code, ownAttempt ? null : kept);
+  const wasPaid = ownAttempt !== null && stageOf(ownAttempt.collection) === 'paid';
   const lastPayment = kept && wasPaid ? attemptPath(found.checkout, kept, spoken) : null;
   sendPage(ctx, formPage(deps, found, spoken, { attempt, lastPayment }));
 }
@@ -203,8 +203,8 @@ async function pay(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> 
   const operator = earlier?.operator ?? named;
   try {
     const { requestId } = ctx.state;
-    const made = await makeAttempt(deps, found, { attempt, phone, operator, address: addressOf(ctx), requestId });
-    if (made) ctx.state.paymentId = made;
+    const created = await makeAttempt(deps, found, { attempt, phone, operator, address: addressOf(ctx), requestId });
+    if (created) ctx.state.paymentId = created;
     redirect(ctx, attemptPath(found.checkout, attempt, spoken));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -235,9 +235,9 @@ async function earlierPayer(
   again: unknown,
 ): Promise<{ readonly kind: 'phone'; readonly phone: Phone; readonly operator: OperatorId } | null> {
   const code = readAttemptCode(again);
-  const made = code && (await findAttemptForPayer(deps.db, checkout, code.sha256));
-  const phone = made && parsePhone(made.collection.phone);
-  return phone ? { kind: 'phone', phone, operator: made.collection.operator } : null;
+  const earlierAttempt = code && (await findAttemptForPayer(deps.db, checkout, code.sha256));
+  const phone = earlierAttempt && parsePhone(earlierAttempt.collection.phone);
+  return phone ? { kind: 'phone', phone, operator: earlierAttempt.collection.operator } : null;
 }
 
 /** The number in the country that the payer chose, if it is valid in several. */

@@ -7,7 +7,7 @@ import { Eta } from 'eta';
 import { newToken } from '../../security/token.ts';
 import type { ApiContext } from '../context.ts';
 import { pagePolicy } from '../static-files.ts';
-import { isMissing, LANGUAGES, say, sayAsMarkup, type Language, type Values } from './texts.ts';
+import { isUntranslated, LANGUAGES, say, sayAsMarkup, type Language, type Values } from './texts.ts';
 import type { TextKey } from './texts-en.ts';
 
 const folder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -34,7 +34,6 @@ export type Page = {
   readonly isTest: boolean;
   /** Seconds until the page loads again, while it awaits an outcome. */
   readonly refreshSeconds?: number | null;
-  /** Further values for the template. */
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
@@ -49,7 +48,7 @@ export function sendPage(ctx: ApiContext, page: Page): void {
   const words = {
     // Markup, like the attribute of a part in another language than the page.
     say: (key: TextKey) => sayAsMarkup(page, key, templates.config.escapeFunction),
-    lang: (key: TextKey) => (isMissing(language, key) ? ' lang="en"' : ''),
+    lang: (key: TextKey) => (isUntranslated(language, key) ? ' lang="en"' : ''),
   };
   const html = templates.render(`./${page.template}`, {
     ...values,

@@ -60,7 +60,7 @@ export const ENGLISH = {
   'over.again': 'Send a new request to {phone}',
   'over.other': 'Use another number',
   'over.elsewhere': 'It is already paid, by another request. There is nothing more to do.',
-  'over.busy': 'Another attempt to pay this is under way.',
+  'over.busy': 'Another attempt to pay this is in progress.',
   'over.waiting':
     'You can try again from {time}. Until then we make sure that the first request was not paid after all, so that you do not pay twice.',
   'over.closed': 'No new request can be sent: this payment page is closed. Ask {merchant} for a new one.',
@@ -80,7 +80,7 @@ export const ENGLISH = {
   'expired.text': 'Its time is over, and it accepts no more payments. Ask {merchant} for a new one.',
   'cancelled.title': 'This payment page is closed',
   'cancelled.text': '{merchant} has closed it. Ask them what to do.',
-  'busy.title': 'A payment is under way',
+  'busy.title': 'A payment is in progress',
   'busy.text':
     'Somebody is paying this right now. If that is you, approve the request on your phone. If it fails, you can try again here.',
   'doubt.title': 'No payment is taken here now',
@@ -90,7 +90,7 @@ export const ENGLISH = {
     'No mobile-money operator takes this amount in this currency here. Ask {merchant} for another way to pay.',
   'waiting.title': 'A moment, please',
   'unknown.title': 'There is no such payment page',
-  'unknown.text': 'Check the address, or ask whoever sent it to you.',
+  'unknown.text': 'Check the address, or ask the person who sent it to you.',
   'limited.title': 'Too many attempts',
   'limited.text': 'Nothing was sent to any phone. Wait {minutes} min, then try again.',
   'stale.title': 'This form cannot be used',

@@ -45,7 +45,7 @@ function valueOf(values: Values, name: string): string {
 }
 
 /** Whether the text appears in English because the language lacks it. */
-export function isMissing(language: Language, key: TextKey): boolean {
+export function isUntranslated(language: Language, key: TextKey): boolean {
   return TEXTS[language][key] === undefined;
 }
 

@@ -6,10 +6,10 @@ import type { Route } from '../route.ts';
 
 export function docsRoutes(routes: readonly Route[], publicUrl: string): Route[] {
   let document = '';
-  const own = [documentRoute(() => document)];
+  const documentRoutes = [documentRoute(() => document)];
   // Generated once, after its own route, because it describes that route too.
-  document = JSON.stringify(openApiDocument([...routes, ...own], publicUrl));
-  return own;
+  document = JSON.stringify(openApiDocument([...routes, ...documentRoutes], publicUrl));
+  return documentRoutes;
 }
 
 function documentRoute(document: () => string): Route {

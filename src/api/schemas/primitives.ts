@@ -82,7 +82,6 @@ export const metadata = z
   .refine((pairs) => Object.keys(pairs).length <= 20, { error: 'metadata can hold at most 20 pairs.' })
   .meta({ description: 'Up to 20 pairs of your own, echoed back.', example: { order: '1042' }, maxProperties: 20 });
 
-/** The query of routes that take no parameter. */
 export const noParameters = z.strictObject({});
 
 const DATE_TIME = z.iso.datetime({ offset: true });

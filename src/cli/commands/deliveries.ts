@@ -30,7 +30,7 @@ const PATH = '/v1/console/deliveries';
 
 export const deliveries: Command = {
   name: 'deliveries',
-  summary: 'what was sent to which endpoint, and the answers',
+  summary: 'list deliveries to endpoints, with the answers',
   help: HELP,
   options: { endpoint: TEXT, event: TEXT, state: TEXT, since: TEXT, until: TEXT, limit: TEXT },
   positionals: [0, 1],

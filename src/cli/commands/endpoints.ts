@@ -1,4 +1,4 @@
-// `malipo endpoints`: all that the API can do with the endpoints that receive webhooks.
+// `malipo endpoints`: everything that the API can do with endpoints.
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES } from '../../domain/event.ts';
 import { endpointSchema, parseResponse, type EndpointObject } from '../responses.ts';
@@ -45,7 +45,7 @@ const testedSchema = z.looseObject({ event_id: z.string(), delivery_id: z.string
 
 type Act = (id: string, line: CommandLine, context: Context) => Promise<void>;
 
-/** By what is typed: what it takes, and which of the options. */
+/** By the typed word: its arguments and options. */
 const ACTS: Readonly<Record<string, { readonly takes: string; readonly options: readonly string[]; run: Act }>> = {
   show: { takes: 'ENDPOINT_ID', options: [], run: show },
   add: { takes: 'URL', options: ['description', 'types'], run: add },
@@ -60,7 +60,7 @@ const OPTIONS = { url: TEXT, description: TEXT, types: TEXT, 'keep-previous': TE
 
 export const endpoints: Command = {
   name: 'endpoints',
-  summary: 'where webhooks go: list, add, change, disable, rotate, test, delete',
+  summary: 'manage endpoints: list, add, change, disable, rotate, test, delete',
   help: HELP,
   options: OPTIONS,
   positionals: [0, 2],
@@ -131,7 +131,7 @@ function setState(state: 'disabled' | 'enabled'): Act {
   return (id, line, context) => patch(id, { state }, { line, context });
 }
 
-/** The options that are given: an empty description is none, and `all` is every type. */
+/** The given options: an empty description means none, and `all` means every type. */
 function readSettings(line: CommandLine): Record<string, unknown> {
   const description = line.text('description');
   const types = line.text('types') === 'all' ? 'all' : readChoices(line, 'types', PAYMENT_EVENT_TYPES);
@@ -177,7 +177,7 @@ function pathOf(id: string): string {
   return `${PATH}/${encodeURIComponent(id)}`;
 }
 
-/** For what decides where events go or how they are signed, the service wants the person verified lately. */
+/** The service requires a recent verification for changes of addresses and secrets. */
 async function signInAgain(line: CommandLine, context: Context): Promise<SignedIn> {
   const signedIn = await signIn(line, context);
   const credentials = credentialsOf(context.environment) ?? credentialsOf(context.environment, 'MAKER_');

@@ -26,7 +26,7 @@ const PATH = '/v1/console/events';
 
 export const events: Command = {
   name: 'events',
-  summary: 'what happened, and its deliveries',
+  summary: 'list events with their deliveries',
   help: HELP,
   options: { type: TEXT, since: TEXT, until: TEXT, limit: TEXT },
   positionals: [0, 1],

@@ -46,7 +46,7 @@ examples
 `;
 
 const POLL_EVERY_MS = 1000;
-/** How many events may be in forwarding at once, including those that wait for another attempt. Beyond it, polling pauses. */
+/** The most events in forwarding at once, including those that wait for another attempt. Beyond it, polling pauses. */
 const MAX_IN_FLIGHT = 16;
 
 export const listen: Command = {
@@ -85,7 +85,7 @@ export const listen: Command = {
 };
 
 type EventSink = {
-  /** Starts to process the event as soon as there is capacity; resolves then. */
+  /** Begins to process the event as soon as there is capacity; resolves then. */
   accept(event: EventObject): Promise<void>;
   end(): Promise<void>;
 };
@@ -159,7 +159,6 @@ function printEvent(event: EventObject, line: CommandLine, context: Context): vo
   printResult(line, context, { event_id: id, type, body }, `${createdAt}  ${type}  ${id}\n${body}`);
 }
 
-/** Prints one attempt as a line of the result. */
 export function printAttempt(event: EventObject, attempt: Attempt, line: CommandLine, { terminal }: Context): void {
   const { number, statusCode, error, durationMs, outcome } = attempt;
   if (line.isJson) {

@@ -54,7 +54,7 @@ export const login: Command = {
   },
 };
 
-// Values in the environment are not asked for.
+// Values in the environment are used without a question.
 async function askForCredentials({ terminal, environment }: Context, baseUrl: string): Promise<Credentials> {
   const email = environmentValue(environment, 'MALIPO_EMAIL') ?? (await terminal.ask(`e-mail address at ${baseUrl}`));
   const password =

@@ -46,7 +46,7 @@ const MAX_SECONDS = 86_400;
 
 export const replay: Command = {
   name: 'replay',
-  summary: 'send to endpoints again',
+  summary: 'send deliveries again',
   help: HELP,
   options: { endpoint: TEXT, state: TEXT, since: TEXT, until: TEXT, all: FLAG, wait: FLAG, timeout: TEXT },
   positionals: [0, 1],

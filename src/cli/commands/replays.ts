@@ -1,4 +1,4 @@
-// `malipo replays`: lists the replays of many deliveries, or shows one with how far it came.
+// `malipo replays`: lists the replays of many deliveries, or shows one with its progress.
 import { TEXT, type Command } from '../command.ts';
 import { replayTotalText } from '../../domain/webhooks/replay.ts';
 import { printList, readList, readRange, showOne } from '../pages.ts';
@@ -23,7 +23,7 @@ const PATH = '/v1/console/replays';
 
 export const replays: Command = {
   name: 'replays',
-  summary: 'the progress of replays of many deliveries',
+  summary: 'list replays with their progress',
   help: HELP,
   options: { limit: TEXT },
   positionals: [0, 1],

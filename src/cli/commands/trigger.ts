@@ -31,7 +31,7 @@ Collections and payouts need the role maker, endpoint.test the role developer or
 the events after it need a second person: the approver whose MALIPO_APPROVER_EMAIL, MALIPO_APPROVER_PASSWORD and
 MALIPO_APPROVER_TOTP_SECRET are in the environment. Without them the command says who must do what, and waits. A payout
 needs a balance: if it is too low, the command creates a collection first. payout.expired needs a policy that lets a payout
-wait for less than the time-out; otherwise the command cancels the payout again.
+wait for less than the timeout; otherwise the command cancels the payout again.
 
   --amount N         in the currency's smallest unit; default 1000
   --endpoint ID      for endpoint.test; default: the only enabled endpoint

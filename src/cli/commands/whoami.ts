@@ -12,7 +12,7 @@ An owner has all roles. A developer or admin adds endpoints, tests them and repl
 
 export const whoami: Command = {
   name: 'whoami',
-  summary: 'who is logged in, where, in which roles',
+  summary: 'show who is logged in, where and in which roles',
   help: HELP,
   async run(line, context) {
     printSession(await signIn(line, context), line, context);

@@ -236,7 +236,6 @@ export async function listAttestedKeys(
 /** `gone`: there is no such row. */
 export type AttestationState = 'attested' | 'unattested' | 'gone';
 
-/** Whether the row is attested. */
 export async function verifyRow(
   db: Queryable,
   table: AttestedTable,

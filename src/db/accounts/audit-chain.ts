@@ -5,7 +5,6 @@ import { findOne, statement, type Queryable, type Tx } from '../platform/databas
 
 export type AuditChain = {
   readonly chain: AuditChainName;
-  /** The number of entries. */
   readonly position: bigint;
   readonly hash: Buffer;
 };

@@ -4,13 +4,13 @@ import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import { statement, type Queryable } from '../platform/database.ts';
 import { listUsers } from './user.ts';
 
-/** SQL of `{ id, name, email }` of a row of `users`, or null where an outer join found none. */
+/** SQL of `{ id, name, email }` of a row of `users`, or null if an outer join found none. */
 export function personColumn(alias: string): string {
   return `CASE WHEN ${alias}.id IS NOT NULL
     THEN json_build_object('id', ${alias}.id, 'name', ${alias}.name, 'email', ${alias}.email) END`;
 }
 
-/** SQL of `{ id, name }` of a row of `api_keys`, or null where an outer join found none. */
+/** SQL of `{ id, name }` of a row of `api_keys`, or null if an outer join found none. */
 export function keyColumn(alias: string): string {
   return `CASE WHEN ${alias}.id IS NOT NULL THEN json_build_object('id', ${alias}.id, 'name', ${alias}.name) END`;
 }

@@ -2,7 +2,7 @@
 import { listAttestedMembers } from './member.ts';
 import { listOpenProposals } from './proposal.ts';
 import type { Queryable } from '../platform/database.ts';
-import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
+import { agreementOnChange, approvalOf, mayApprove } from '../../domain/accounts/member-change.ts';
 import { holdsOneOf, type Person } from '../../domain/accounts/member.ts';
 
 export type WaitingProposals = {
@@ -24,8 +24,8 @@ export async function countProposals(
   const memberChanges = await listOpenProposals(db, 'member_change', merchantId, at);
   const policyChanges = await listOpenProposals(db, 'policy_change', merchantId, at);
   return {
-    invitations: approvals.filter((one) => one.state === 'waiting' && mayAgree(one.agreement, userId)).length,
-    memberChanges: memberChanges.filter((change) => mayAgree(agreementOnChange(change, members), userId)).length,
+    invitations: approvals.filter((one) => one.state === 'waiting' && mayApprove(one.agreement, userId)).length,
+    memberChanges: memberChanges.filter((change) => mayApprove(agreementOnChange(change, members), userId)).length,
     policyChanges: policyChanges.filter(({ proposedBy }) => proposedBy.id !== userId).length,
   };
 }

@@ -23,11 +23,13 @@ export async function withdrawOnRecovery(
   { userId, merchants, at, ...from }: WithdrawOnRecovery,
 ): Promise<void> {
   for (const merchantId of merchants) {
-    const own = { merchantId, userId };
+    const member = { merchantId, userId };
     const withdrawn = [
-      ...(await withdrawApprovalsBy(tx, 'payout', own, at)).map((id) => ['payout.approval_withdrawn', id] as const),
-      ...(await withdrawApprovalsBy(tx, 'reversal', own, at)).map((id) => ['reversal.approval_withdrawn', id] as const),
-      ...(await withdrawProposalsBy(tx, own, at)),
+      ...(await withdrawApprovalsBy(tx, 'payout', member, at)).map((id) => ['payout.approval_withdrawn', id] as const),
+      ...(await withdrawApprovalsBy(tx, 'reversal', member, at)).map(
+        (id) => ['reversal.approval_withdrawn', id] as const,
+      ),
+      ...(await withdrawProposalsBy(tx, member, at)),
     ];
     for (const [action, subjectId] of withdrawn) {
       const after = { reason: 'the account was recovered' };

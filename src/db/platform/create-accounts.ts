@@ -58,9 +58,9 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
 
 /** Databases that PostgreSQL opens to everybody, that of the superuser's address and the template, without our own. */
 function commonDatabases(adminUrl: string, owners: readonly Account[]): readonly string[] {
-  const own = owners.flatMap(temporalDatabases);
+  const ownDatabases = owners.flatMap(temporalDatabases);
   const maintenance = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
-  return [...new Set([maintenance, 'template1'])].filter((name) => name !== '' && !own.includes(name));
+  return [...new Set([maintenance, 'template1'])].filter((name) => name !== '' && !ownDatabases.includes(name));
 }
 
 /** A thief of an account's address could hold the lock there or fill the disk. None of our accounts works there. */

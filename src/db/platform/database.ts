@@ -159,13 +159,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (news === DELIVERIES_OWED) options.onDeliveriesOwed?.();
     else options.onStateChange?.(news);
   };
-  const own = { attestor: options.attestor ?? KEYLESS, announce };
+  const connectionParts = { attestor: options.attestor ?? KEYLESS, announce };
   return {
     pool,
-    ...own,
+    ...connectionParts,
     run: (query, values) => retrying(() => runAlone(pool, query, values)),
-    withTransaction: (work) => withTransaction(pool, own, work),
-    withLongReads: (limits, work) => withLongReads(pool, own, limits, work),
+    withTransaction: (work) => withTransaction(pool, connectionParts, work),
+    withLongReads: (limits, work) => withLongReads(pool, connectionParts, limits, work),
     close: () => pool.end(),
   };
 }
@@ -218,8 +218,8 @@ const keysByColumn = new Map<string, string>();
 
 /** The property for a column: `created_at` is `createdAt`. */
 export function keyOf(column: string): string {
-  const known = keysByColumn.get(column);
-  if (known !== undefined) return known;
+  const knownKey = keysByColumn.get(column);
+  if (knownKey !== undefined) return knownKey;
   const key = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   keysByColumn.set(column, key);
   return key;

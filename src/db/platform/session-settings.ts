@@ -54,11 +54,11 @@ type Connection = { readonly connectionString: string; readonly options: string 
 export function connectionTo(url: string, sessionSettings = SESSION_SETTINGS): Connection {
   const settings = Object.entries(sessionSettings).map(([name, value]) => `-c ${name}=${escape(value)}`);
   const address = new URL(url);
-  const own = address.searchParams.getAll('options').at(-1);
-  if (own === undefined) return { connectionString: url, options: settings.join(' ') };
+  const addressOptions = address.searchParams.getAll('options').at(-1);
+  if (addressOptions === undefined) return { connectionString: url, options: settings.join(' ') };
   // The driver prefers the options in the address.
   address.searchParams.delete('options');
-  return { connectionString: address.href, options: [own, ...settings].join(' ') };
+  return { connectionString: address.href, options: [addressOptions, ...settings].join(' ') };
 }
 
 function escape(value: string): string {

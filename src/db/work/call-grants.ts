@@ -39,9 +39,9 @@ export async function takeGrants(
   { wanted, ceiling }: { readonly wanted: number; readonly ceiling: number },
 ): Promise<TakenGrants> {
   type Row = Omit<TakenGrants, 'breakers'> & { readonly breakers: readonly OpenBreakerJson[] };
-  const taken = await findOne<Row>(db, TAKE, [operator, wanted, ceiling]);
-  if (taken === null) throw new Error('the statement that takes grants returned no row');
-  return { ...taken, breakers: breakersFrom(taken.breakers) };
+  const grantRow = await findOne<Row>(db, TAKE, [operator, wanted, ceiling]);
+  if (grantRow === null) throw new Error('the statement that takes grants returned no row');
+  return { ...grantRow, breakers: breakersFrom(grantRow.breakers) };
 }
 
 /** Inserts the row of the operator unless it exists. */

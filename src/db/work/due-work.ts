@@ -12,9 +12,9 @@ const IS_ANY_UNSTARTED = 'EXISTS (SELECT FROM work w WHERE NOT w.is_started ORDE
 // Each is the first entry of an index range, in index order: PostgreSQL has no other way to find it.
 const IS_ANY_LATE = `EXISTS (
   SELECT FROM ${eachOf(WORK_KINDS)}
-  CROSS JOIN unnest(ARRAY[${Object.values(PRIORITY).join(', ')}]) AS of (priority)
+  CROSS JOIN unnest(ARRAY[${Object.values(PRIORITY).join(', ')}]) AS level (priority)
   CROSS JOIN LATERAL (
-    SELECT w.due_at FROM work w WHERE w.kind = each.kind AND w.priority = of.priority AND w.is_started
+    SELECT w.due_at FROM work w WHERE w.kind = each.kind AND w.priority = level.priority AND w.is_started
     ORDER BY w.due_at LIMIT 1) AS first
   WHERE first.due_at <= now())`;
 

@@ -7,30 +7,30 @@ import { QUERY_PRIORITY, type QueryDue } from '../../domain/work.ts';
 import { findOne, readCount, statement, type Queryable } from '../platform/database.ts';
 import { leaseOf } from './work.ts';
 
-const OF_KINDS = (kinds: string): string => `w.kind = ANY(${kinds}::text[])`;
+const HAS_KIND = (kinds: string): string => `w.kind = ANY(${kinds}::text[])`;
 const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
 // Only the index of status queries has this condition. By `task`, PostgreSQL might find a row there and not by its key.
-const OF_CLASS = 'w.operator = class.operator AND w.is_started IS NULL AND w.priority = class.priority';
+const IS_IN_CLASS = 'w.operator = class.operator AND w.is_started IS NULL AND w.priority = class.priority';
 const isGapOver = (gapMs: string): string =>
   `(w.queried_at IS NULL OR w.queried_at <= now() - make_interval(secs => ${gapMs} / 1000.0))`;
-const OF_MERCHANT = `${OF_CLASS} AND w.merchant_id = class.merchant_id`;
+const IS_OF_MERCHANT = `${IS_IN_CLASS} AND w.merchant_id = class.merchant_id`;
 
 // Each merchant with queries of each priority, of the operators $1: one step in the index for each.
 const CLASSES = `class AS (
     SELECT class.operator, class.priority, (
-      SELECT w.merchant_id FROM work w WHERE ${OF_CLASS} ORDER BY w.merchant_id LIMIT 1) AS merchant_id
-    FROM (SELECT * FROM unnest($1::text[]) AS of (operator),
+      SELECT w.merchant_id FROM work w WHERE ${IS_IN_CLASS} ORDER BY w.merchant_id LIMIT 1) AS merchant_id
+    FROM (SELECT * FROM unnest($1::text[]) AS asked (operator),
             unnest(ARRAY[${Object.values(QUERY_PRIORITY).join(', ')}]::smallint[]) AS with_priority (priority)) AS class
     UNION ALL
     SELECT class.operator, class.priority, (
-      SELECT w.merchant_id FROM work w WHERE ${OF_CLASS} AND w.merchant_id > class.merchant_id ORDER BY w.merchant_id LIMIT 1)
+      SELECT w.merchant_id FROM work w WHERE ${IS_IN_CLASS} AND w.merchant_id > class.merchant_id ORDER BY w.merchant_id LIMIT 1)
     FROM class WHERE class.merchant_id IS NOT NULL)`;
 
 const COUNT_DUE = statement('status_query_count_due')`
   WITH RECURSIVE ${CLASSES}
   SELECT count(*)::int AS count FROM (
     SELECT FROM class CROSS JOIN LATERAL (
-      SELECT FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT $2) AS due
+      SELECT FROM work w WHERE ${IS_OF_MERCHANT} AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT $2) AS due
     LIMIT $2) AS due`;
 
 /** How many queries of the operator are due, counted up to `limit`. */
@@ -45,11 +45,11 @@ const CLAIM = statement('status_query_claim')`
   WITH RECURSIVE ${CLASSES},
   share AS (
     SELECT class.*, greatest(1, $2 / count(*) OVER (PARTITION BY class.priority)) AS size FROM class
-    CROSS JOIN LATERAL (SELECT FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT 1) AS due),
+    CROSS JOIN LATERAL (SELECT FROM work w WHERE ${IS_OF_MERCHANT} AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT 1) AS due),
   picked AS (
     SELECT due.id FROM share AS class CROSS JOIN LATERAL (
       SELECT w.id, ${DUE_AT} AS due_at FROM work w
-      WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() AND ${isGapOver('$4')} AND ${OF_KINDS('$5')}
+      WHERE ${IS_OF_MERCHANT} AND ${DUE_AT} <= now() AND ${isGapOver('$4')} AND ${HAS_KIND('$5')}
       ORDER BY ${DUE_AT} LIMIT class.size FOR UPDATE SKIP LOCKED) AS due
     ORDER BY class.priority, due.due_at LIMIT $2)
   UPDATE work w SET due_at = NULL, claimed_until = ${leaseOf('$3')}, queried_at = now(), queries = w.queries + 1
@@ -74,7 +74,7 @@ export type ClaimQueries = {
   readonly kinds: readonly PaymentKind[];
   /** If the process dies, its query is due again after this time. */
   readonly leaseMs: number;
-  /** The least time between two queries of one payment, whoever makes them. */
+  /** The least time between two queries of one payment, by any process. */
   readonly gapMs: number;
 };
 
@@ -95,7 +95,7 @@ const PUT_OFF = statement('status_query_put_off')`
   WITH RECURSIVE ${CLASSES},
   picked AS (
     SELECT due.id FROM class CROSS JOIN LATERAL (
-      SELECT w.id FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() AND ${OF_KINDS('$3')}
+      SELECT w.id FROM work w WHERE ${IS_OF_MERCHANT} AND ${DUE_AT} <= now() AND ${HAS_KIND('$3')}
       ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
     LIMIT $2)
   UPDATE work w SET due_at = now() + make_interval(secs => $4 / 1000.0), claimed_until = NULL
@@ -167,7 +167,7 @@ export const QUERY_WAIT_MS = `coalesce((
 const FIRST_DUE_AT = statement('status_query_first_due_at')`
   WITH RECURSIVE ${CLASSES}
   SELECT min(first.due_at) AS due_at FROM class CROSS JOIN LATERAL (
-    SELECT ${DUE_AT} AS due_at FROM work w WHERE ${OF_MERCHANT} ORDER BY ${DUE_AT} LIMIT 1) AS first`;
+    SELECT ${DUE_AT} AS due_at FROM work w WHERE ${IS_OF_MERCHANT} ORDER BY ${DUE_AT} LIMIT 1) AS first`;
 
 /** When the longest waiting query of any of the operators was due, or the next one is; null if there is none. */
 export async function firstQueryDueAt(db: Queryable, operators: readonly OperatorId[]): Promise<Date | null> {
@@ -180,7 +180,7 @@ const MEASURE = statement('status_query_measure')`
     coalesce(extract(epoch FROM now() - min(overdue.first_at)), 0)::float8 * 1000 AS oldest_ms
   FROM class CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(${DUE_AT}) AS first_at FROM work w
-    WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() - make_interval(secs => $2 / 1000.0)) AS overdue
+    WHERE ${IS_OF_MERCHANT} AND ${DUE_AT} <= now() - make_interval(secs => $2 / 1000.0)) AS overdue
   GROUP BY class.operator`;
 
 export type OverdueQueries = {

@@ -119,7 +119,7 @@ function holdersOf(role: Role, members: readonly Member[]): NamedPerson[] {
   return members.filter(({ roles }) => holdsOneOf(roles, [role])).map(toNamedPerson);
 }
 
-export function mayAgree({ people }: Agreement, userId: UserId): boolean {
+export function mayApprove({ people }: Agreement, userId: UserId): boolean {
   return people.some(({ id }) => id === userId);
 }
 

@@ -72,6 +72,6 @@ export function auditedProposal({ kind, payload }: Proposed): object {
 /** One error for an unknown id and for a proposal that was decided or has expired. */
 export function staffProposalEnded(): DomainError {
   return stateConflict(
-    'No proposal with this id waits: it was decided, it has expired, or it never was. Propose it again.',
+    'No pending proposal has this id: it was decided, it has expired, or it never existed. Create a new one.',
   );
 }

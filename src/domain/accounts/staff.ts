@@ -38,5 +38,5 @@ export function staffRefused(reason: string): DomainError {
 
 /** The person was ended or reset after the log-in, or no process of ours wrote their row. */
 export function staffGone({ name }: Pick<StaffMember, 'name'>): DomainError {
-  return stateConflict(`${name} is none of the staff who can log in.`);
+  return stateConflict(`${name} can no longer log in as staff.`);
 }

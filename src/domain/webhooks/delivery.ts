@@ -63,7 +63,7 @@ export const SHOWN_ATTEMPTS = 100;
 export const RESPONSE_KEPT_BYTES = 16 * 1024;
 
 /** Whether a response with this status has no body, whatever its headers say (RFC 9112, 6.3). */
-export function endsWithItsHead(statusCode: number): boolean {
+export function hasNoBody(statusCode: number): boolean {
   return statusCode === 204 || statusCode === 304;
 }
 

@@ -9,7 +9,7 @@ export type EndpointLimit = {
   /** The durations of the accepted attempts of this round. */
   readonly roundMs: readonly number[];
   /** The same durations, each without the longest delay of our own process. */
-  readonly theirRoundMs: readonly number[];
+  readonly netRoundMs: readonly number[];
   /** Whether at least half of the limit was in use at an attempt of this round. */
   readonly isUsed: boolean;
   /** How often the limit has fallen. */
@@ -36,7 +36,7 @@ const EARLY_GROWTH = 1.5;
 /** An attempt is slow beyond this multiple of the smallest and this difference. Less may be noise. */
 const SLOW_FACTOR = 2;
 const SLOW_BY_MS = 100;
-const NEW_ROUND = { roundMs: [], theirRoundMs: [], isUsed: false } as const;
+const NEW_ROUND = { roundMs: [], netRoundMs: [], isUsed: false } as const;
 
 /** The limit of an endpoint without history. `most`: the upper bound of every limit. */
 export function startingLimit(most: number): EndpointLimit {
@@ -66,8 +66,8 @@ export function afterAttempt(limit: EndpointLimit, ended: EndedAttempt, most: nu
   if (!isSuccess(result)) return limit;
   const isUsed = limit.isUsed || ended.inFlight * 2 >= limit.count;
   const roundMs = [...limit.roundMs, durationMs];
-  const theirRoundMs = [...limit.theirRoundMs, Math.max(0, durationMs - ended.ownDelayMs)];
-  const round = { ...limit, isUsed, roundMs, theirRoundMs };
+  const netRoundMs = [...limit.netRoundMs, Math.max(0, durationMs - ended.ownDelayMs)];
+  const round = { ...limit, isUsed, roundMs, netRoundMs };
   return roundMs.length < limit.count ? round : afterRound(round, most);
 }
 
@@ -78,7 +78,7 @@ function afterRound(limit: EndpointLimit, most: number): EndpointLimit {
   const next = { ...limit, smallestMs, ...NEW_ROUND };
   if (!limit.isUsed) return next;
   const grown = limit.falls === 0 ? Math.ceil(limit.count * EARLY_GROWTH) : limit.count + 1;
-  if (!isSlow(medianOf(limit.theirRoundMs), smallestMs)) return { ...next, count: Math.min(most, grown) };
+  if (!isSlow(medianOf(limit.netRoundMs), smallestMs)) return { ...next, count: Math.min(most, grown) };
   if (limit.count <= leastOf(most)) return { ...next, smallestMs: medianMs };
   return fallen(next, most);
 }

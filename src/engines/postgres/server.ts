@@ -25,9 +25,9 @@ import {
 } from '../process/supervised-process.ts';
 
 export type PostgresServerOptions = EngineOptions & {
-  /** Holds the cluster and its password. No other process may use it: a server that runs there counts as a leftover, and is ended. */
+  /** Has the cluster and its password. No other process may use it: a server that runs there is ended. */
   readonly dataDir: string;
-  /** Used when this process is root and PostgreSQL's account cannot enter `dataDir`; without it that is an error. */
+  /** Used if this process is root and PostgreSQL's account cannot enter `dataDir`; without it that is an error. */
   readonly fallbackDataDir?: string;
   readonly host?: string;
   readonly port: number;
@@ -45,7 +45,7 @@ export type DatabaseUrls = { readonly ownerUrl: string; readonly applicationUrl:
 export const OWNER = 'malipo_owner';
 export const TEMPORAL = 'malipo_temporal';
 
-/** What a process needs to work on a server that runs, its own or another's. */
+/** The access of a process to a running server, its own or another's. */
 export type PostgresAccess = {
   readonly host: string;
   readonly port: number;
@@ -53,11 +53,11 @@ export type PostgresAccess = {
   readonly dataDir: string;
   /** postgres:// with the superuser's password, to the database `postgres`. */
   readonly adminUrl: string;
-  /** Of the superuser, or of the account with the password that the server's own accounts get. */
+  /** The address for the superuser, or for an account with its generated password. */
   urlFor(database: string, account?: AccountName): string;
-  /** Creates the database unless it exists. It belongs to the superuser. */
+  /** Creates the database unless it exists. The superuser owns it. */
   ensureDatabase(name: string): Promise<void>;
-  /** Creates a database of the service with its accounts, and with that of Temporal if its data are on this server. */
+  /** Creates a database of the service with its accounts, and Temporal's if its data are on this server. */
   ensureAccounts(database: string, temporalDatabase?: string): Promise<DatabaseUrls>;
 };
 
@@ -67,7 +67,7 @@ export type PostgresServer = PostgresAccess & Engine;
 const STOP = { signal: 'SIGINT', limitMs: 30_000 } as const;
 const POLL_MS = 25;
 const DUPLICATE_DATABASE = '42P04';
-// After SIGKILL to a server, its child processes take a moment to exit; one in the middle of a statement goes on until its time-out.
+// After SIGKILL to a server its child processes take a moment to exit; a statement continues until its timeout.
 const STILL_IN_USE = 'pre-existing shared memory block';
 const STILL_IN_USE_TRIES = 60;
 const STILL_IN_USE_WAIT_MS = 500;
@@ -86,7 +86,7 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
   return { ...accessTo(adminUrl, cluster.dataDir), ...engine };
 }
 
-/** Access to a server that `startPostgresServer` started, maybe in another process, by its `adminUrl` and `dataDir`. */
+/** Access to a server that `startPostgresServer` started, even in another process, by its `adminUrl` and `dataDir`. */
 export function accessTo(adminUrl: string, dataDir: string): PostgresAccess {
   const { hostname: host, port, password: ofSuperuser } = new URL(adminUrl);
   const urlFor = (database: string, account?: AccountName): string => {
@@ -113,7 +113,7 @@ export function accessTo(adminUrl: string, dataDir: string): PostgresAccess {
   };
 }
 
-/** The same at every start, without a file for each; from one of them neither another nor the superuser's follows. */
+/** The same at every start, without a file for each. None reveals another one or the superuser's. */
 function passwordOf(account: AccountName, ofSuperuser: string): string {
   return createHmac('sha256', ofSuperuser).update(account).digest('base64url');
 }
@@ -148,7 +148,7 @@ async function launchUntilReady(
 function argumentsFor(cluster: Cluster, { host, port, settings }: LaunchOptions): string[] {
   const all = {
     listen_addresses: host,
-    // Nothing uses a socket file, and it would need a folder that every account may write to.
+    // Nothing uses a socket file, which would need a folder that every account may write to.
     unix_socket_directories: '',
     timezone: 'UTC',
     log_timezone: 'UTC',
@@ -159,7 +159,7 @@ function argumentsFor(cluster: Cluster, { host, port, settings }: LaunchOptions)
   return ['-D', cluster.folder, '-p', String(port), ...flags];
 }
 
-/** Undefined when the server is ready, otherwise the reason why not. */
+/** Undefined if the server is ready, otherwise the reason. */
 async function waitUntilReady(
   server: SupervisedProcess,
   cluster: Cluster,
@@ -194,7 +194,7 @@ async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
   try {
     await query(adminUrl, `CREATE DATABASE ${escapeIdentifier(name)}`);
   } catch (error) {
-    // Another process created it in between.
+    // Another process has created it meanwhile.
     if (!(error instanceof DatabaseError && error.code === DUPLICATE_DATABASE)) throw error;
   }
 }

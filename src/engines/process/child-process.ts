@@ -25,9 +25,9 @@ export type ChildOptions = {
   readonly args?: readonly string[];
   /** Options of Node, by default those of this process, so that children of tsx read TypeScript too. */
   readonly execArgv?: readonly string[];
-  /** All of its environment, besides `MEMORY_ENVIRONMENT`: nothing is inherited. */
+  /** The whole environment, besides `MEMORY_ENVIRONMENT`: nothing is inherited. */
   readonly env: Environment;
-  /** Null: it writes where this process does. */
+  /** Null: it writes to the output of this process. */
   readonly logFile: string | null;
   /** `message`: the child calls `reportReady`. `url`: this address responds with a 2xx. */
   readonly ready: 'message' | { readonly url: string };
@@ -36,7 +36,7 @@ export type ChildOptions = {
   /** The wait before a restart doubles from the first to the longest. */
   readonly firstRestartMs?: number;
   readonly longestRestartMs?: number;
-  /** Once it is aborted nothing is started again. */
+  /** Once it is aborted nothing is restarted. */
   readonly stopping?: AbortSignal;
   readonly onEvent?: (event: ChildEvent) => void;
 };
@@ -52,8 +52,8 @@ type Settings = Required<ChildOptions>;
 type Attempt = { readonly process: SupervisedProcess; readonly reportedReady: Promise<void> };
 
 /**
- * Bounds the memory of a process for the smallest machine. Without it Node.js sizes its heap by the memory of the machine, and the
- * allocator of glibc keeps what each of many threads once used. The image has the same.
+ * Bounds the memory of a process for the smallest machine. Otherwise Node.js sizes its heap by the memory of the
+ * machine, and glibc's allocator keeps the peak of each of many threads. The image has the same bounds.
  */
 export const MEMORY_ENVIRONMENT = {
   NODE_OPTIONS: '--max-old-space-size=1024 --max-semi-space-size=16',
@@ -65,7 +65,7 @@ const URL_LIMIT_MS = 2_000;
 // After a child has run this long, its next restart begins with the shortest wait again.
 const HEALTHY_AFTER_MS = 60_000;
 
-/** Resolves when the child is ready, which is restarted from then on. Rejects with the end of its log before. */
+/** Resolves when the child is ready; from then on it is restarted. Until then rejects with the end of its log. */
 export async function startChild(options: ChildOptions): Promise<SupervisedChild> {
   const settings = withDefaults(options);
   const ownStop = new AbortController();
@@ -121,7 +121,7 @@ async function superviseFrom(readyAtMs: number, settings: Settings, state: State
   }
 }
 
-/** Undefined when the child became ready; otherwise the reason why not, and the child has ended. */
+/** Undefined if the child became ready; otherwise the reason, and the child has ended. */
 async function bringUp(settings: Settings, state: State): Promise<string | undefined> {
   const attempt = await launch(settings);
   const child = attempt.process;

@@ -1,4 +1,4 @@
-// Keeps a server that the embedded start needs running: starts it again when it dies, and gives up when that does not help.
+// Keeps a server of the embedded start running: restarts it when it dies, and gives up if that does not help.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endOf, isAborted, type Engine } from './supervised-process.ts';
 
@@ -6,20 +6,20 @@ export type KeepRunningOptions = {
   readonly name: string;
   readonly logFile: string;
   /**
-   * Starts it again, with the same addresses and data. Rejects when it does not become ready, or soon after `signal` is
-   * aborted; no process is left then.
+   * Restarts it with the same addresses and data. Rejects if it does not become ready, or soon after `signal` is
+   * aborted; then no process is left.
    */
   readonly start: (signal: AbortSignal) => Promise<Engine>;
   readonly report: (line: string) => void;
-  /** Once it is aborted nothing is started again. */
+  /** Once it is aborted nothing is restarted. */
   readonly stopping: AbortSignal;
   /** The wait before a restart doubles from the first to the longest, and is the first again after a healthy time. */
   readonly firstRestartMs?: number;
   readonly longestRestartMs?: number;
   readonly healthyAfterMs?: number;
   /**
-   * It is given up at this many deaths and failed starts within the window, and also, because a start can take longer than
-   * the window, when there was no healthy time between them.
+   * It is given up after this many deaths and failed starts within the window, or in a row without a healthy time,
+   * because a start can take longer than the window.
    */
   readonly mostFailures?: number;
   readonly failureWindowMs?: number;
@@ -28,7 +28,7 @@ export type KeepRunningOptions = {
 export type KeptRunning = {
   /** Rejects when it is given up. */
   readonly failed: Promise<never>;
-  /** Stops it, or the start that is under way; resolves when its process is gone. */
+  /** Stops it, or its start in progress; resolves when its process is gone. */
   stop(): Promise<void>;
 };
 
@@ -50,7 +50,7 @@ export function keepRunning(first: Engine, options: KeepRunningOptions): KeptRun
   const state: State = { current: first };
   const supervision = supervise(settings, state, stopping);
   const failed = supervision.then(() => new Promise<never>(() => undefined));
-  // Whoever starts everything looks at it only once everything runs.
+  // The caller handles the rejection only once everything runs.
   failed.catch(() => undefined);
   return {
     failed,
@@ -90,7 +90,7 @@ async function supervise(settings: Settings, state: State, stopping: AbortSignal
   }
 }
 
-/** Undefined when it is ready again, otherwise why not. */
+/** Undefined if it is ready again, otherwise the reason. */
 async function restart(
   { name, report, start }: Settings,
   state: State,

@@ -31,7 +31,7 @@ export function openLogFile(path: string): LogFile {
   };
 }
 
-/** The output of this process in the place of a file: what a child writes there is seen at once. */
+/** The output of this process instead of a file: a child's output is visible at once. */
 export const OWN_OUTPUT: LogFile = {
   fd: 1,
   errorFd: 2,

@@ -5,15 +5,15 @@ export const READY_MESSAGE = 'ready';
 
 const SHUTDOWN_LIMIT_MS = 10_000;
 
-/** Reports to the parent that this process is ready. Does nothing in a process without a supervising parent. */
+/** Reports to the parent that this process is ready. Has no effect without a supervising parent. */
 export function reportReady(): void {
-  // The parent may have ended just now, which `exitWithParent` acts on; without a callback the error would be thrown.
+  // The parent may have just ended, which `exitWithParent` handles; without a callback the error would be thrown.
   if (process.connected) process.send?.(READY_MESSAGE, () => undefined);
 }
 
 /**
- * Ends this process when its parent ends, even by SIGKILL: the channel between them closes then. `shutdown` has ten
- * seconds to finish work in progress. Does nothing in a process without a supervising parent.
+ * Ends this process when its parent ends, even by SIGKILL, because the channel between them then closes. `shutdown` has
+ * ten seconds to finish work in progress. Has no effect without a supervising parent.
  */
 export function exitWithParent(shutdown: () => Promise<void> = () => Promise.resolve()): void {
   if (process.send === undefined) return;
@@ -26,6 +26,6 @@ export function exitWithParent(shutdown: () => Promise<void> = () => Promise.res
   };
   if (process.connected) process.once('disconnect', exit);
   else exit();
-  // Listening on the channel must not keep a process alive that has finished its work.
+  // A listener on the channel must not keep a process alive that has finished its work.
   process.channel?.unref();
 }

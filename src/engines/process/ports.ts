@@ -1,5 +1,4 @@
-// Chooses the ports that embedded servers listen on: the usual port, or a free one, reported by name, when that is
-// taken.
+// Chooses the ports of embedded servers: the usual port or, if it is taken, a free one, reported by name.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -10,24 +9,24 @@ export type PortRequest = {
   readonly preferred: number;
   /** The setting that chooses this port, for messages: MALIPO_PORT. */
   readonly setting: string;
-  /** Whether the setting is set; then a port that is taken is an error. */
+  /** Whether the setting is set: a taken port is then an error. */
   readonly isExplicit: boolean;
   /** Ports that are given to others already, although nothing listens there yet. */
   readonly taken?: readonly number[];
-  /** How many ports after it are used, too. They are free, unless the setting is set. */
+  /** How many consecutive ports after it are also used. They are free, unless the setting is set. */
   readonly following?: number;
   readonly report: (line: string) => void;
 };
 
 const LOWEST_CHOSEN = 10_000;
 /**
- * From here on Linux gives ports to outgoing connections: one may take a port before its server does. Temporal too stores
- * its ports as PostgreSQL's smallint, and ends with a fatal error when one is larger.
+ * From here on Linux gives ports to outgoing connections: one may take a port before its server does. Temporal also
+ * stores its ports as PostgreSQL's smallint, and a larger one is a fatal error.
  */
 const OUTGOING_PORTS = 32_768;
 const MOST_TRIES = 1_000;
 
-/** The preferred port if it is free, else another, and reported. Another process may take it before the server does. */
+/** The preferred port if it is free, else another, which is reported. Another process may take it before the server. */
 export async function choosePort(request: PortRequest): Promise<number> {
   const { name, host, preferred, setting, isExplicit, report, taken = [], following = 0 } = request;
   const range = { host, taken, count: isExplicit ? 1 : 1 + following };
@@ -60,20 +59,20 @@ async function obstacleInRange(first: number, { host, taken, count }: Range): Pr
   return undefined;
 }
 
-/** Throws an error with the port and `name` when it is not possible to listen on the port. */
+/** Throws an error with the port and `name` if no server can listen on the port. */
 export async function requireFreePort(name: string, port: number, host: string): Promise<void> {
   const obstacle = await obstacleTo(port, host);
   if (obstacle !== undefined) throw new Error(`port ${port} on ${host} for ${name} ${obstacle}`);
 }
 
-/** Returns a port on which nothing listens at this moment, none of `taken`, and which no outgoing connection of Linux is given. */
+/** A port on which nothing listens now, not in `taken`, and below Linux's ports of outgoing connections. */
 export async function freePort(host = '127.0.0.1', taken: readonly number[] = []): Promise<number> {
   const { port, close } = await holdFreePort(host, taken);
   await close();
   return port;
 }
 
-/** Returns as many different ports as `count` says, each like that of `freePort`. */
+/** `count` different ports, each as `freePort` gives it. */
 export async function freePorts(count: number, host = '127.0.0.1', taken: readonly number[] = []): Promise<number[]> {
   // All are held until the last is known, so that none is given twice.
   const held: HeldPort[] = [];

@@ -10,7 +10,7 @@ const POLL_MS = 25;
 // After SIGKILL a process may stay in the kernel for a while, for example during a disk write.
 const KILL_LIMIT_MS = 5_000;
 
-/** When the process started, as an opaque text to compare; undefined when it does not run (a zombie does not run). */
+/** When the process started, as an opaque text to compare; undefined if it does not run (a zombie does not run). */
 export function startOfProcess(pid: number): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
@@ -25,7 +25,7 @@ export function isRunning({ pid, startedAt }: ProcessIdentity): boolean {
   return startOfProcess(pid) === startedAt;
 }
 
-/** The program and its arguments; empty when the process does not run. On macOS split at spaces, as `ps` shows them. */
+/** The program and its arguments; empty if the process does not run. On macOS split at spaces, as `ps` shows them. */
 export function commandLineOf(pid: number): string[] {
   if (process.platform !== 'linux') {
     return readPs(pid, 'args')?.split(' ') ?? [];

@@ -25,17 +25,17 @@ export type Account = { readonly uid: number; readonly gid: number };
 export type LaunchOptions = {
   readonly command: string;
   readonly args: readonly string[];
-  /** All of its environment: nothing is inherited. */
+  /** The whole environment: nothing is inherited. */
   readonly env: Environment;
   readonly cwd?: string;
   /** By default the account of this process. */
   readonly account?: Account | undefined;
   readonly logFile: string;
-  /** How it is ended when this process is killed. `stays`: something else ends it then, such as the next start. */
+  /** How it is ended if this process is killed. `stays`: something else ends it then, such as the next start. */
   readonly ifParentDies: EndOfChild | 'stays';
 };
 
-/** A server program that runs. */
+/** A running server program. */
 export type Engine = {
   readonly pid: number;
   /** Resolves when the process has ended, for any reason. */
@@ -43,7 +43,7 @@ export type Engine = {
   stop(): Promise<void>;
 };
 
-/** What every engine's start takes. */
+/** The start options of every engine. */
 export type EngineOptions = {
   readonly logFile: string;
   readonly readyLimitMs?: number;
@@ -51,13 +51,13 @@ export type EngineOptions = {
   readonly onSpawn?: (pid: number) => void;
   /** Ends the start: the process is stopped, and the start rejects. */
   readonly signal?: AbortSignal;
-  /** It stays when this process is killed, for something else to end it, such as the next start on its folder. */
+  /** It keeps running if this process is killed, until something else ends it, such as the next start on its folder. */
   readonly outlivesParent?: boolean;
 };
 
 type EngineProgram = Pick<LaunchOptions, 'command' | 'args' | 'env' | 'cwd' | 'account'> & { readonly end: EndOfChild };
 
-/** Resolves when `untilReady` does. Rejects when that rejects; no process is left then. */
+/** Resolves when `untilReady` does. Rejects when that rejects; then no process is left. */
 export async function launchEngine(
   { end, ...program }: EngineProgram,
   { logFile, onSpawn, outlivesParent }: EngineOptions,
@@ -77,7 +77,7 @@ export async function launchEngine(
   return { pid: server.pid, exited: server.exited, stop };
 }
 
-/** Starts a program in its own session, so that Ctrl-C reaches the parent alone, which stops children in order. */
+/** Starts a program in its own session, so that Ctrl-C reaches only the parent, which stops children in order. */
 export async function launchProcess({
   command,
   args,
@@ -100,7 +100,7 @@ export async function launchProcess({
   });
 }
 
-/** Watches the child that `start` creates with the log file; null: with the output of this process. Rejects when it could not be started. */
+/** Watches the child that `start` creates with the log file; null: with our output. Rejects if it cannot start. */
 export async function superviseChild(
   name: string,
   logFile: string | null,
@@ -139,7 +139,7 @@ export function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** Resolves with how it ended; at once when there is none. */
+/** Resolves with how it ended; at once if there is none. */
 export async function endOf(ended: Pick<SupervisedProcess, 'exited'> | undefined): Promise<string> {
   return ended ? describeExit(await ended.exited) : 'it is not running';
 }

@@ -1,4 +1,4 @@
-// Finds a Temporal server to run: from a setting, the PATH or the user's cache, downloaded once, or built once with Go.
+// Finds a Temporal server to run: from a setting, the PATH or the user's cache; downloaded once, or built once with Go.
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,16 +47,16 @@ const SQL_TOOL: GoProgram = {
 const OLDEST_CLI = '1.5.0';
 const OLDEST_SERVER = { major: 1, minor: 29 };
 const VERSION_LIMIT_MS = 20_000;
-/** Where Go is at hand, it has built the server before a slow line has brought it. */
+/** If Go is available, it builds the server sooner than a slow line downloads it. */
 const DOWNLOAD_LIMITS = {
   beforeGo: { silenceMs: 20_000, totalMs: 60_000 },
   alone: { silenceMs: 20_000, totalMs: 600_000 },
 } as const;
 
 /**
- * Returns the path of a `temporal` program whose server is new enough. The first call on a machine downloads it, in the version of
- * go.mod, unless MALIPO_TEMPORAL_DOWNLOAD is `false`; where that fails Go builds it, which takes minutes. The result is kept in the
- * user's cache folder (MALIPO_CACHE_DIR), outside the project.
+ * Returns the path of a `temporal` program whose server is new enough. The first call on a machine downloads it, in the
+ * version of go.mod, unless MALIPO_TEMPORAL_DOWNLOAD is `false`. If that fails, Go builds it in minutes. The result is
+ * kept in the user's cache folder (MALIPO_CACHE_DIR), outside the project.
  */
 export async function resolveTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
   const { env, report } = options;
@@ -76,8 +76,8 @@ export async function resolveTemporalBinary(options: TemporalBinaryOptions): Pro
 }
 
 /**
- * Returns the programs of the production server, built with Go from the module of the development server: kept in the same
- * cache folder, and built the first time it is called on a machine.
+ * Returns the programs of the production server, built with Go from the module of the development server. They are kept
+ * in the same cache folder, and built at the first call on a machine.
  */
 export async function resolveTemporalPrograms(options: TemporalBinaryOptions): Promise<TemporalPrograms> {
   return {
@@ -112,7 +112,7 @@ async function cachedOrBuilt(
   }
 }
 
-/** Why it could not be downloaded; undefined when it was. */
+/** Why the download failed; undefined if it succeeded. */
 async function downloadInto(
   binary: string,
   { env, report, onSpawn, sourceDir, downloadLimits }: TemporalBinaryOptions & { readonly sourceDir: string },
@@ -142,7 +142,7 @@ async function downloadInto(
   }
 }
 
-/** The one that Go would build, too. */
+/** The version that Go would build, too. */
 function pinnedVersion(sourceDir: string): string | undefined {
   return /^\s*(?:require )?github\.com\/temporalio\/cli v(\d+\.\d+\.\d+)/m.exec(
     readFileSync(join(sourceDir, 'go.mod'), 'utf8'),

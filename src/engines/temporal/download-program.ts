@@ -1,9 +1,9 @@
-// Entry: has the Temporal SDK download the CLI of a version into a folder, and ends. Its parent ends it when that takes too long.
+// Entry: downloads a version of the Temporal CLI into a folder by the SDK, then ends. Its parent ends a slow download.
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { exitWithParent } from '../process/parent-link.ts';
 
 const [downloadDir = '', version = ''] = process.argv.slice(2);
-// The SDK names a user of its own for each default; a fixed version needs none, and what is there is never too old.
+// The SDK gives each default its own user; a fixed version needs none, and an existing file is never too old.
 const ttl = '3650 days';
 
 exitWithParent();
@@ -16,7 +16,7 @@ try {
   process.exitCode = 1;
 }
 
-/** In one line, with the causes. */
+/** The error in one line, with its causes. */
 function textOf(error: unknown): string {
   const parts: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) parts.push(cause.message);

@@ -1,4 +1,4 @@
-// Has the Temporal CLI downloaded by the SDK, in a process of its own that is ended when nothing comes of it in time.
+// Downloads the Temporal CLI by the SDK, in a separate process that is ended if it makes no progress in time.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -9,16 +9,16 @@ import type { Environment } from '../process/supervised-process.ts';
 import { removeAbandoned } from './go-build.ts';
 
 export type DownloadLimits = {
-  /** Until the first byte is here, and from then on between two of them. */
+  /** The longest wait for the first byte, and between two bytes. */
   readonly silenceMs: number;
   readonly totalMs: number;
 };
 
 export type TemporalDownload = {
   readonly version: string;
-  /** Where the program is put, beside which the download goes on. */
+  /** The path of the program, beside which the download runs. */
   readonly binary: string;
-  /** Why a program will not do; undefined when it will. */
+  /** Why a program is unusable; undefined if it is usable. */
   readonly problemWith: (binary: string) => string | undefined;
   readonly limits: DownloadLimits;
   readonly env: Environment;
@@ -34,8 +34,8 @@ const REPORT_EVERY_MS = 10_000;
 const MB = 1024 * 1024;
 
 /**
- * Resolves when the program is in its place, whole and tried. Each download has a folder of its own and is renamed at the end: two at
- * once do not disturb each other, and one that was killed leaves nothing under the program's name. Throws DownloadError.
+ * Resolves when the program is in its place, complete and tried. Each download has its own folder and is renamed at the
+ * end: concurrent ones do not collide, and a killed one leaves nothing under the program's name. Throws DownloadError.
  */
 export async function downloadTemporal(download: TemporalDownload): Promise<void> {
   const { version, binary, problemWith, report } = download;
@@ -59,7 +59,7 @@ export async function downloadTemporal(download: TemporalDownload): Promise<void
 
 async function runDownload(folder: string, download: TemporalDownload): Promise<string> {
   const { version, env, onSpawn } = download;
-  // The SDK names them so. It gives the second its name when everything is in it.
+  // The SDK chooses these names. The second file gets its name once it is complete.
   const [partial, whole] = [join(folder, `temporal-v${version}.downloading`), join(folder, `temporal-v${version}`)];
   const child = startDownloader(folder, version, env);
   let [said, isEnded] = ['', false];
@@ -76,7 +76,7 @@ async function runDownload(folder: string, download: TemporalDownload): Promise<
   try {
     const watch = watchProgress(partial, download);
     while (!existsSync(whole)) {
-      // Looked at before: it may have ended between the two.
+      // Checked first: the download may have ended between the two.
       const isOver = isEnded;
       if (isOver && !existsSync(whole)) throw new DownloadError(reasonIn(said));
       watch();
@@ -89,7 +89,7 @@ async function runDownload(folder: string, download: TemporalDownload): Promise<
   }
 }
 
-/** A group of its own: the SDK tries the server that it has downloaded, which must not outlive it. */
+/** A separate group: the SDK tries the downloaded server, which must not outlive it. */
 function startDownloader(folder: string, version: string, env: Environment): ChildProcess {
   const isSource = import.meta.filename.endsWith('.ts');
   const entry = fileURLToPath(new URL(`./download-program.${isSource ? 'ts' : 'js'}`, import.meta.url));
@@ -101,7 +101,7 @@ function startDownloader(folder: string, version: string, env: Environment): Chi
   });
 }
 
-/** A function to call again and again: it throws when nothing came for too long, or it all takes too long. */
+/** A function to call repeatedly: it throws if nothing arrives for too long, or the whole takes too long. */
 function watchProgress(partial: string, { limits: { silenceMs, totalMs }, report }: TemporalDownload): () => void {
   const startedAtMs = Date.now();
   let [size, grewAtMs, reportedAtMs] = [0, startedAtMs, startedAtMs];

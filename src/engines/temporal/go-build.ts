@@ -22,13 +22,13 @@ export type GoProgram = {
   readonly howLong: string;
 };
 
-/** What Go printed when it could not build the program, or why the program that it built will not do. */
+/** Go's output if it could not build the program, or why the built program is unusable. */
 export class GoBuildError extends Error {}
 
 const IS_ABANDONED_AFTER_MS = 60 * 60_000;
 const ERROR_LINES = 15;
 
-/** Where this user keeps what is downloaded or built once, outside of the project. */
+/** The folder where this user keeps downloads and builds, outside the project. */
 export function cacheFolder(env: Environment): string {
   return env['MALIPO_CACHE_DIR'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'malipo');
 }
@@ -59,7 +59,7 @@ export type GoBuild = {
   readonly go: string;
   readonly sourceDir: string;
   readonly program: GoProgram;
-  /** Why the program that was built will not do; undefined when it will. */
+  /** Why the built program is unusable; undefined if it is usable. */
   readonly problemWith: (binary: string) => string | undefined;
 };
 
@@ -88,7 +88,7 @@ export async function buildWithGo(build: GoBuild, options: GoBuildOptions): Prom
   return binary;
 }
 
-/** Undefined when the build succeeded, otherwise the end of Go's output. */
+/** Undefined if the build succeeded, otherwise the end of Go's output. */
 async function runGo(
   { go, sourceDir, program }: GoBuild,
   output: string,
@@ -116,7 +116,7 @@ async function runGo(
   }
 }
 
-/** Removes the files and folders whose names begin so and that a killed download or build has left. */
+/** Removes files and folders with this prefix that killed downloads or builds have left. */
 export function removeAbandoned(folder: string, prefix: string): void {
   for (const name of readdirSync(folder).filter((entry) => entry.startsWith(prefix))) {
     const path = join(folder, name);

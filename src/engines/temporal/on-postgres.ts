@@ -16,7 +16,7 @@ export type TemporalOnPostgresOptions = EngineOptions & {
   readonly postgres: {
     readonly host: string;
     readonly port: number;
-    /** It may create databases, or owns those that are there. */
+    /** The account may create databases, or owns existing ones. */
     readonly user: string;
     readonly password: string;
   };
@@ -25,14 +25,14 @@ export type TemporalOnPostgresOptions = EngineOptions & {
   readonly port: number;
 };
 
-// As in docker-compose.yml. It cannot be changed once the databases are there.
+// As in docker-compose.yml. It cannot be changed once the databases exist.
 const HISTORY_SHARDS = '4';
 const DATABASES = { store: 'temporal', visibility: 'temporal_visibility' } as const;
 const STOP = { signal: 'SIGTERM', limitMs: 20_000 } as const;
 const DATABASE_LIMIT_MS = 20_000;
-/** There in every cluster, before anybody has created a namespace. */
+/** Exists in every cluster before anybody has created a namespace. */
 const OWN_NAMESPACE = 'temporal-system';
-// Beside the address that clients use.
+// Besides the address that clients use.
 const INNER_PORTS = [
   'FRONTEND_HTTP_PORT',
   'FRONTEND_MEMBERSHIP_PORT',
@@ -45,8 +45,8 @@ const INNER_PORTS = [
 ] as const;
 
 /**
- * Creates the server's databases or brings their schema up to date, and resolves when the server responds. Namespaces are for
- * `prepareTemporal` to create. Only one server at a time may run on the same databases.
+ * Creates the server's databases or updates their schema, and resolves when the server responds. `prepareTemporal`
+ * creates namespaces. Only one server at a time may run on the same databases.
  */
 export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalServer> {
   const { programs, host, port } = options;
@@ -62,7 +62,7 @@ export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions
   return { ...engine, address, uiUrl: undefined };
 }
 
-/** For trials alone: no commit to its two databases waits for the disk from then on. The URL is that of an administrator. */
+/** Only for trials: commits to Temporal's two databases no longer wait for the disk. The URL is an administrator's. */
 export async function commitWithoutWaiting(adminUrl: string): Promise<void> {
   await withConnection({ connectionString: adminUrl }, async (client) => {
     for (const database of Object.values(DATABASES)) {
@@ -93,7 +93,7 @@ async function environmentFor(options: TemporalOnPostgresOptions): Promise<Recor
   };
 }
 
-/** YAML, of which JSON is a part. */
+/** YAML, which includes JSON. */
 function writeDynamicConfig(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, 'temporal-dynamic-config.yaml');
@@ -108,7 +108,7 @@ async function prepareSchemas(options: TemporalOnPostgresOptions): Promise<void>
     [DATABASES.visibility, 'visibility'],
   ] as const) {
     const tool = (...args: string[]): Promise<string | undefined> => runSqlTool(options, ['--db', database, ...args]);
-    // Both fail where an earlier start has been. Whatever else is wrong, the update fails of it too.
+    // Both fail after an earlier start. Any other fault also fails the update.
     await tool('create-database');
     await tool('setup-schema', '-v', '0.0');
     const problem = await tool('update-schema', '--schema-name', `postgresql/v12/${schema}`);

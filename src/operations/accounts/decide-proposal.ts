@@ -15,7 +15,7 @@ import {
   agreementOnChange,
   approvalOf,
   isService,
-  mayAgree,
+  mayApprove,
   mayStillGrant,
   merchantOf,
   requireApplicable,
@@ -61,10 +61,10 @@ export type DecidedProposal<Kind extends ProposalKind> = {
 /**
  * The decided proposal. Of two concurrent decisions one applies. Everything is checked again with the merchant's
  * current people and policy. An approved change applies from the next request on. An invitation has one token from its
- * sender and one from its approver, so that neither can accept in place of the person whom both agreed on. Throws
+ * sender and one from its approver: neither can accept in place of the person whom both agreed on. Throws
  * `invitation_not_found`, `member_change_not_found` or `policy_change_not_found`; `permission_denied` for the proposer
- * and anybody else who may not decide; and `state_conflict` if the proposal can no longer be decided, or its proposer
- * may no longer propose it.
+ * and others who may not decide; and `state_conflict` if the proposal can no longer be decided, or its proposer may no
+ * longer propose it.
  */
 export async function decideProposal<Input extends DecideProposal>(
   db: Database,
@@ -116,7 +116,7 @@ async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitatio
     const { userId } = by.person;
     requireAdmin(members.find((member) => member.userId === userId)?.roles);
     if (invitation.proposedBy?.id === userId) throw permissionDenied('decides on an invitation of their own');
-    const mayDecide = approval.state !== 'waiting' || decision === 'rejected' || mayAgree(approval.agreement, userId);
+    const mayDecide = approval.state !== 'waiting' || decision === 'rejected' || mayApprove(approval.agreement, userId);
     if (!mayDecide) throw permissionDenied('only an owner can approve another owner');
   }
   if (approval.state !== 'waiting') {
@@ -146,7 +146,7 @@ async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberC
     if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
     // Otherwise a member could always prevent their own demotion or removal.
     if (decision === 'rejected' && change.member.id === userId) throw permissionDenied('rejects a change of their own');
-    if (decision === 'approved' && !mayAgree(agreementOnChange(change, members), userId)) {
+    if (decision === 'approved' && !mayApprove(agreementOnChange(change, members), userId)) {
       throw permissionDenied('only an owner can approve another owner');
     }
   }

@@ -103,8 +103,7 @@ async function check(tx: Tx, user: User | null, input: OpenSession): Promise<Che
 type FactorAttempt = OpenSession & { readonly hasFactor: boolean };
 
 // Attempts with one of these are not counted for the account. Their faults are recorded whether or not the password was
-// right: a reader of the audit log could guess at it otherwise. `counts`: all else is right, a recovery code is used
-// up.
+// right: a reader of the audit log could guess at it otherwise. `counts`: all else is right; a code is used up.
 async function refusalOfUncounted(
   tx: Tx,
   user: User,

@@ -28,8 +28,7 @@ export type StaffProposalMade = {
 
 /**
  * The proposal, which has no effect until another one of the staff confirms it within 24 hours. Throws `state_conflict`
- * if it could not be confirmed at present, and if the proposer was ended or reset since. A repeat creates another
- * proposal.
+ * if it could not be confirmed now, or the proposer was ended or reset since. A repeat creates another proposal.
  */
 export async function proposeAsStaff(db: Database, { proposed, by, at }: ProposeAsStaff): Promise<StaffProposalMade> {
   const { kind } = proposed;

@@ -186,7 +186,7 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_breaker_open',
     type: 'gauge',
-    help: '1 while nobody calls this product of the operator but one call after each pause: the breaker is open or half-open',
+    help: '1 while the breaker of this product is open or half-open: one probe after each pause is the only call',
     labels: { operator: OPERATOR_IDS, product: PRODUCTS },
     read: ({ breakers }) =>
       OPERATOR_IDS.flatMap((operator) =>

@@ -1,4 +1,4 @@
-// What somebody does who has the application’s account of the database.
+// The acts of an attacker with the application’s account of the database.
 import { createHash } from 'node:crypto';
 import type { QueryResult } from 'pg';
 import type { ApiResponse } from '../../support/api.ts';

@@ -38,7 +38,7 @@ describe('failed log-ins', () => {
     assert.equal((await attempt(other.email, PASSWORD)).status, 201);
   });
 
-  it('are on record when they reach a limit, once an hour, where somebody who is concerned reads it', async () => {
+  it('are on record when they reach a limit, once an hour, where the people concerned read it', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
     const address = freshAddress();

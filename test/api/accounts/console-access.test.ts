@@ -78,7 +78,7 @@ describe('the console', () => {
       );
   });
 
-  it('refuses every call without a session in the same words, and records nobody', async () => {
+  it('refuses every call without a session in the same words, and records no person', async () => {
     const texts = new Set<string>();
     for (const { method, path } of routes) {
       const response = await call(testEnv.baseUrl, method, path, {
@@ -100,7 +100,7 @@ describe('the console', () => {
   });
 
   for (const role of ROLES) {
-    it(`lets a member in the role ${role} call what that role may, and nothing else`, async () => {
+    it(`lets a member in the role ${role} call exactly the operations of that role`, async () => {
       for (const { method, path, name } of routes) {
         // Logging out would end the session that the other calls need.
         if (name === 'DELETE /v1/console/session') continue;
@@ -175,7 +175,7 @@ describe('the console', () => {
       assertError(await owner.call('GET', `${AUDIT}?cursor=0`), 'cursor_invalid');
     });
 
-    it('shows what was refused and why, and no secret', async () => {
+    it('shows refusals with their reasons, and no secret', async () => {
       const merchant = await testEnv.addMerchant();
       const viewer = await logInAs(testEnv, merchant.id, 'viewer');
       await viewer.call('POST', '/v1/console/keys', { json: { name: 'k', scopes: ['balance:read'] } });
@@ -223,7 +223,7 @@ describe('the public API with a session', () => {
     }
   });
 
-  it('shows what belongs to the merchant of the session, and nothing of another', async () => {
+  it('shows only data of the merchant of the session', async () => {
     const stranger = await testEnv.addMerchant();
     const created = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
       key: stranger.key,
@@ -245,7 +245,7 @@ describe('the public API with a session', () => {
     }
   });
 
-  it('uses the key where there is one, and the cookie only where there is none', async () => {
+  it('uses the key if there is one, and otherwise the cookie', async () => {
     const { cookie } = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const stranger = await testEnv.addMerchant('KES');
     const read = (headers: Record<string, string>) => call(testEnv.baseUrl, 'GET', '/v1/api/balance', { headers });

@@ -157,7 +157,7 @@ describe('API keys in the console', () => {
       assert.equal((await create(admin)).json['expires_at'], null);
     });
 
-    it('live for a year at the most, and other keys as long as anybody wants', async () => {
+    it('live for at most a year, and other keys for any time', async () => {
       const expiresAt = inDays(364.9);
       assert.equal((await create(admin, { ...PAYS, expires_at: expiresAt })).json['expires_at'], expiresAt);
       const refused = await create(admin, { ...PAYS, expires_at: inDays(366) });
@@ -223,7 +223,7 @@ describe('API keys in the console', () => {
       assert.equal((await roll(admin, id, { keep_old_for: 72 * 3600 })).status, 201);
     });
 
-    it('overlap only where the limit allows both keys', async () => {
+    it('overlap only if the limit allows both keys', async () => {
       const merchant = await testEnv.addMerchant();
       const owner = await logInAs(testEnv, merchant.id, 'owner');
       const { id } = (await create(owner)).json;
@@ -256,7 +256,7 @@ describe('API keys in the console', () => {
       for (const id of [revoked, expired]) assertError(await roll(admin, id), 'state_conflict');
     });
 
-    it('count from then on as made by the person who rolled them', async () => {
+    it('have the person who rolled them as their creator afterwards', async () => {
       const old = (await create(admin, { scopes: ['payouts:write'] })).json;
       const person = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
       const rolled = (await roll(await logIn(testEnv, person), old['id'])).json;

@@ -13,7 +13,7 @@ import { API_ONLY, assertError, assertNotAuthenticated, assertDenied } from '../
 const SESSION = '/v1/console/session';
 const FACTOR = `${SESSION}/second-factor`;
 const WITHOUT = { hasSecondFactor: false };
-const NOT_ENROLLED = { after: { reason: 'has yet to enrol a second factor' } };
+const NOT_ENROLLED = { after: { reason: 'must still enrol a second factor' } };
 
 describe('a role that requires a second factor', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -42,7 +42,7 @@ describe('a role that requires a second factor', () => {
     });
   }
 
-  it('is none of developer and viewer', async () => {
+  it('is required of neither developer nor viewer', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'developer', 'viewer');
     assert.equal((await browser.call('GET', SESSION)).json['has_second_factor'], false);
     assert.equal((await browser.call('GET', '/v1/api/balance')).status, 200);
@@ -69,7 +69,7 @@ describe('a role that requires a second factor', () => {
     assert.equal((await own.call('POST', '/v1/api/collections', { json: collectionFields() })).status, 202);
   });
 
-  it('counts at the merchant where it is held, and not at another one', async () => {
+  it('applies only at the merchant where it is held', async () => {
     const other = await testEnv.addMerchant();
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     await addPerson(testEnv, other.id, ['approver'], { ...WITHOUT, email: person.email });
@@ -81,7 +81,7 @@ describe('a role that requires a second factor', () => {
     assertError(await approving.call('GET', '/v1/api/balance'), 'permission_denied');
   });
 
-  it('leads a person who accepts an invitation into it to enrolment', async () => {
+  it('leads a person who accepts such an invitation to enrolment', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, merchantId, 'owner');
     const email = `${newId('usr').slice(-12)}@shop.example`;
@@ -95,7 +95,7 @@ describe('a role that requires a second factor', () => {
     assert.equal((await browser.call('GET', '/v1/console/members')).status, 200);
   });
 
-  it('keeps the last second factor, also where it is held at another merchant', async () => {
+  it('keeps the last second factor, even if it is held at another merchant', async () => {
     const other = await testEnv.addMerchant();
     const approver = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
     const elsewhere = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });

@@ -91,7 +91,7 @@ describe('with the application’s account of the database alone', () => {
     assertNotAuthenticated(await browser.call('GET', SESSION));
   });
 
-  it('nobody chooses a password for somebody, or takes their second factor away', async () => {
+  it('nobody sets another person’s password or removes their second factor', async () => {
     const person = await victim();
     const password = 'a password of the thief';
     await database.query('UPDATE users SET password_hash = $2 WHERE id = $1', [
@@ -106,7 +106,7 @@ describe('with the application’s account of the database alone', () => {
     assertNotAuthenticated(await tryLogIn(robbed));
   });
 
-  it('nobody has the second factor of a session’s person enrolled anew', async () => {
+  it('nobody enrols another second factor for a session’s person', async () => {
     const person = await victim();
     const browser = await logIn(testEnv, person);
     await database.query('UPDATE users SET totp_secret_sealed = NULL, totp_last_step = NULL WHERE id = $1', [
@@ -116,7 +116,7 @@ describe('with the application’s account of the database alone', () => {
     assertNotAuthenticated(refused);
   });
 
-  it('nobody hides a second factor for the moment in which a session enrols another one', async () => {
+  it('nobody hides a second factor while a session enrols another one', async () => {
     const person = await victim();
     const browser = await logIn(testEnv, person);
     await rewrite(testEnv.db, "UPDATE sessions SET second_factor_at = now() - interval '1 hour' WHERE user_id = $1", [
@@ -139,7 +139,7 @@ describe('with the application’s account of the database alone', () => {
     assertError(enrolment, 'permission_denied');
   });
 
-  it('nobody adds a passkey or a recovery code to the account of somebody', async () => {
+  it('nobody adds a passkey or a recovery code to another account', async () => {
     const person = await victim();
     const [authenticator, own] = [createAuthenticator(testEnv.baseUrl), await thief()];
     const browser = await logIn(testEnv, own);
@@ -165,7 +165,7 @@ describe('with the application’s account of the database alone', () => {
     assertNotAuthenticated(await tryLogIn(other, { recovery_code: code }));
   });
 
-  it('nobody copies a recovery code of their own to somebody', async () => {
+  it('nobody copies their recovery code to another account', async () => {
     const [own, other] = [await thief(), await victim()];
     const browser = await logIn(testEnv, own);
     const created = await browser.call('POST', `${SESSION}/recovery-codes`, { json: { password: PASSWORD } });
@@ -201,7 +201,7 @@ describe('with the application’s account of the database alone', () => {
     assertNotAuthenticated(await openBrowser(testEnv.baseUrl).call('POST', '/v1/console/recovery', { json }));
   });
 
-  it('nobody writes an API key, or gives one of theirs another end', async () => {
+  it('nobody writes an API key, or changes the expiry of theirs', async () => {
     const maker = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
     const key = generateApiKey('test');
     await database.query(
@@ -246,7 +246,7 @@ describe('with the application’s account of the database alone', () => {
     ]);
   });
 
-  it('nobody proposes in another person’s name what they then approve', async () => {
+  it('nobody proposes in another person’s name and then approves', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const [owner, admin] = [
       await addPerson(testEnv, merchantId, ['owner']),
@@ -322,7 +322,7 @@ describe('with the application’s account of the database alone', () => {
     }
   });
 
-  it('what the service itself wrote still counts', async () => {
+  it('rows of the service itself still count', async () => {
     const { browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
     await enrolSecondFactor(browser);
     assert.equal((await release(browser, await queuedPayout())).status, 200);

@@ -1,4 +1,4 @@
-// Passwords that are guessed first are refused wherever a person chooses one, with a reason that they can act on.
+// Easily guessed passwords are refused in every form for a new password, with a reason that people can act on.
 import assert from 'node:assert/strict';
 import { call } from '../../support/api.ts';
 import { recoveryToken } from '../../support/staff.ts';
@@ -66,7 +66,7 @@ describe('a password that is guessed first', () => {
     }
   });
 
-  it('is looked up for nobody who does not know the password that it would replace', async () => {
+  it('is checked only for a person who knows the password to replace', async () => {
     const browser = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     const json = { current_password: 'not the password', new_password: 'password1234' };
     assertError(await browser.call('POST', '/v1/console/session/password', { json }), 'permission_denied');

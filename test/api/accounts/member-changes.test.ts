@@ -48,7 +48,7 @@ describe('a change of a member’s roles', () => {
     assert.equal((await members.remove(one, person.id)).status, 204);
   });
 
-  it('waits for a second person, who may be the member concerned, when it takes owner or admin away', async () => {
+  it('waits for a second person, who may be the member concerned, if it removes owner or admin', async () => {
     const { merchantId, one, two } = await members.twoOwners();
     const admin = await members.add(merchantId, 'admin', 'viewer');
     const demotion = await members.change(one, admin.person.id, ['viewer']);
@@ -64,7 +64,7 @@ describe('a change of a member’s roles', () => {
     assertNotAuthenticated(await two.browser.call('GET', MEMBERS));
   });
 
-  it('needs no second person when members leave, or give up a role of their own', async () => {
+  it('needs no second person when members leave or give up their own role', async () => {
     const { merchantId, one, two } = await members.twoOwners();
     const admin = await members.add(merchantId, 'admin', 'maker');
     assert.equal((await members.change(admin, admin.person.id, ['admin'])).status, 200);
@@ -73,7 +73,7 @@ describe('a change of a member’s roles', () => {
     assertError(await members.remove(one, one.person.id), 'state_conflict');
   });
 
-  it('needs no second person where there is no other owner or admin', async () => {
+  it('needs no second person without another owner or admin', async () => {
     const { merchantId, owner } = await members.oneOwner();
     const person = await addPerson(testEnv, merchantId, ['viewer']);
     const changed = await members.change(owner, person.id, ['approver']);
@@ -135,7 +135,7 @@ describe('a change of a member’s roles', () => {
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
   });
 
-  it('has no effect on a member who was changed in the meantime', async () => {
+  it('has no effect on a member who has changed meanwhile', async () => {
     const { merchantId, one, two } = await members.twoOwners();
     const person = await addPerson(testEnv, merchantId, ['viewer']);
     const { id } = (await members.change(one, person.id, ['viewer', 'maker'])).json;
@@ -175,7 +175,7 @@ describe('a change of a member’s roles', () => {
     assertNotAuthenticated(await rogue.browser.call('GET', MEMBERS));
   });
 
-  it('does not remove a member who has become more than its proposer may remove', async () => {
+  it('does not remove a member whose new roles its proposer may not remove', async () => {
     const { merchantId, one, two } = await members.twoOwners();
     const [proposer, admin] = [await members.add(merchantId, 'admin'), await members.add(merchantId, 'admin')];
     const removal = (await members.remove(proposer, admin.person.id)).json['id'];
@@ -209,7 +209,7 @@ describe('a change of a member’s roles', () => {
     assert.equal(owners.length, 1);
   });
 
-  it('is decided by the service staff where no second person is left, under the same rules', async () => {
+  it('is decided by the service staff without a second person, by the same rules', async () => {
     const { merchantId, one, two } = await members.twoOwners();
     const removal = (await members.remove(one, two.person.id)).json['id'];
     const input = { kind: 'member_change', id: String(removal), decision: 'approved', at: new Date() } as const;

@@ -54,7 +54,7 @@ export function createMemberClient(testEnv: TestEnvironment) {
   const rolesOf = async (by: LoggedInMember, id: string) => (await list(by)).find((member) => member.id === id)?.roles;
   const invitationsOf = async (by: LoggedInMember) =>
     (await by.browser.call('GET', INVITATIONS)).json['data'] as WaitingProposal[];
-  /** Of each invitation its approval, and whom it waits for. */
+  /** For each invitation, its approval and the people who may approve it. */
   const approversOf = async (by: LoggedInMember) =>
     (await invitationsOf(by)).map(({ approval, waits_for: people }) => [approval, people.map(({ id }) => id)]);
   const waitingFor = async (by: LoggedInMember) =>

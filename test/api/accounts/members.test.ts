@@ -124,7 +124,7 @@ describe('the people of a merchant', () => {
         ] as const;
         const [one, two] = [await logIn(testEnv, people[0]), await logIn(testEnv, people[1])];
         const responses = await Promise.all([remove(one, people[0].id), change(two, people[1].id, ['viewer'])]);
-        // Whoever comes second is the last owner.
+        // The second removal concerns the last owner.
         assert.equal(responses.filter(({ status }) => status < 300).length, 1);
         const owners = "members WHERE merchant_id = $1 AND removed_at IS NULL AND 'owner' = ANY (roles)";
         assert.equal(await countRows(testEnv.db, owners, [merchant.id]), 1);

@@ -1,4 +1,4 @@
-// What a session tells a front-end beforehand: factors, enrolment, how long a verification is fresh, what needs one, what waits.
+// A session tells a front-end beforehand: factors, enrolment, freshness of the verification, and waiting proposals.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, codeOf, logIn, logInAs, PASSWORD, enter, ageSecondFactor } from '../../support/people.ts';
@@ -34,7 +34,7 @@ describe('the person’s own session', () => {
     }
   });
 
-  it('is used by what its person asks for, and not by what a page asks for by itself', async () => {
+  it('is used by requests of its person, and not by background requests of a page', async () => {
     const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const isUsedBy = async (method: string, path: string, headers: Record<string, string> = {}) => {
       await rewrite(testEnv.db, `UPDATE sessions SET last_used_at = now() - interval '1 hour' WHERE user_id = $1`, [
@@ -58,7 +58,7 @@ describe('the person’s own session', () => {
       true,
       'nothing changes anything by itself',
     );
-    // A page that is left open asks on, and its session ends all the same.
+    // A page that is left open keeps polling, and its session ends nevertheless.
     await rewrite(testEnv.db, `UPDATE sessions SET last_used_at = now() - interval '13 hours' WHERE user_id = $1`, [
       person.id,
     ]);
@@ -78,14 +78,14 @@ describe('the person’s own session', () => {
     assert.ok(Date.parse(String(renewed.json['fresh_until'])) > Date.now());
   });
 
-  it('shows no verification to a person who has yet to enrol', async () => {
+  it('shows no verification to a person who must still enrol', async () => {
     const { browser } = await enter(testEnv, testEnv.merchant.id, ['maker'], { hasSecondFactor: false });
     assert.equal((await look(browser))['fresh_until'], null);
     await browser.call('POST', `${SESSION}/step-up`, { json: { password: PASSWORD } });
     assert.equal((await look(browser))['fresh_until'], null);
   });
 
-  it('says from when its person moves money, where the policy makes new approvers wait', async () => {
+  it('says when its person may move money, if the policy makes new approvers wait', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const [maker, approver] = [
       await logInAs(testEnv, merchantId, 'maker'),

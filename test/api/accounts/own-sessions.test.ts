@@ -19,7 +19,7 @@ describe('the sessions of a person', () => {
     (await browser.call('GET', SESSIONS)).json['data'] as { id: string; is_current: boolean; user_agent: string }[];
   const isOpen = async (browser: Browser) => (await browser.call('GET', '/v1/console/session')).status === 200;
 
-  it('are listed with the current one marked, and nobody else’s among them', async () => {
+  it('are listed with the current one marked, without those of others', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const [one, other] = [await logIn(testEnv, person), await logIn(testEnv, person)];
     await logInAs(testEnv, testEnv.merchant.id, 'viewer');
@@ -31,7 +31,7 @@ describe('the sessions of a person', () => {
     assert.notDeepEqual(currentOf(own), currentOf(others));
   });
 
-  it('show from where they were opened and by which browser, shortened', async () => {
+  it('show the address and the shortened browser name of their log-in', async () => {
     const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const headers = { 'user-agent': `Mozilla/5.0 ${'x'.repeat(300)}` };
     await browser.call('POST', '/v1/console/session', {
@@ -54,7 +54,7 @@ describe('the sessions of a person', () => {
     assert.equal((await list(one)).length, 1);
   });
 
-  it('are ended one by one by their person, and by nobody else', async () => {
+  it('are ended one by one, only by their person', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const [one, other] = [await logIn(testEnv, person), await logIn(testEnv, person)];
     const id = (await list(other)).find((row) => row.is_current)!.id;
@@ -69,7 +69,7 @@ describe('the sessions of a person', () => {
     assertError(await one.call('DELETE', `${SESSIONS}/${id}`), 'session_not_found');
   });
 
-  it('are twenty at one merchant at the most: at a further log-in the one used longest ago ends, on record', async () => {
+  it('are at most twenty at one merchant: a further log-in ends the least recently used one, on record', async () => {
     const other = await testEnv.addMerchant();
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     await addPerson(testEnv, other.id, ['viewer'], { email: person.email });
@@ -109,7 +109,7 @@ describe('the sessions of a person', () => {
     assert.ok(await isOpen(elsewhere), 'those at another merchant are counted there');
   });
 
-  it('make their browser drop what it keeps once they have ended, in whatever way, and not before', async () => {
+  it('make their browser drop its stored data once they have ended, and not before', async () => {
     const clears = ({ headers }: { headers: Headers }) => headers.get('clear-site-data');
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const [first, second, third] = [
@@ -145,7 +145,7 @@ describe('the sessions of a person', () => {
     assert.deepEqual([own.status, clears(own), cookieOf(own)?.value], [204, '"cache", "storage"', '']);
   });
 
-  it('are ended together, but for the one in use', async () => {
+  it('are ended together, except the current one', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browsers = [await logIn(testEnv, person), await logIn(testEnv, person), await logIn(testEnv, person)];
     const bystander = await logInAs(testEnv, testEnv.merchant.id, 'viewer');

@@ -1,4 +1,4 @@
-// What a new passkey says of its maker: nothing is wanted, and a statement that names certificates is refused unread.
+// A new passkey’s statement about its maker: none is requested, and one with certificates is refused unread.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -41,7 +41,7 @@ describe('a new passkey', () => {
     }
   });
 
-  it('is refused with certificates in whatever format, and accepted with none, or with a signature of its own key', async () => {
+  it('is refused with certificates of any format, and accepted without, or with a signature of its own key', async () => {
     const x5c = Buffer.concat([cborText('x5c'), Buffer.from([0x81]), cborBytes(randomBytes(300))]);
     const withCertificates = Buffer.concat([Buffer.from([0xa1]), x5c]);
     for (const format of ['packed', 'fido-u2f', 'tpm', 'apple', 'android-key', 'android-safetynet', 'another'])

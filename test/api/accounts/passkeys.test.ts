@@ -74,7 +74,7 @@ describe('a passkey', () => {
     await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'unknown passkey' } });
   });
 
-  it('lets nobody in with another key that somebody wrote into its row, past the rules of the database', async () => {
+  it('admits nobody with another key that was written into its row past the rules of the database', async () => {
     const { person, authenticator } = await withPasskey();
     const thief = await withPasskey(['viewer']);
     assert.equal(
@@ -192,7 +192,7 @@ describe('a passkey', () => {
     assertError(await remove(fresh, only!.id), 'state_conflict');
   });
 
-  it('is registered and removed by nobody who has a fresh session without the password, which cannot be guessed so', async () => {
+  it('is registered and removed only with the password, even in a fresh session, and attempts are limited', async () => {
     const { person, browser, authenticator } = await withPasskey(['viewer']);
     const [own] = (await browser.call('GET', PASSKEYS)).json['data'] as { id: string }[];
     const another = createAuthenticator(testEnv.baseUrl);

@@ -74,7 +74,7 @@ describe('the policy', () => {
     assert.deepEqual((await read(two)).policy, after);
   });
 
-  it('is changed at once where nothing becomes looser, and nothing is decided meanwhile', async () => {
+  it('changes at once if nothing becomes looser, and no decision comes in between', async () => {
     const [one, two] = await twoAdmins();
     const looser = (await propose(one, { approver_daily_limit: 10 })).json['id'];
     // Equal to what applies now, and stricter than what applies after the approval: never looser than either.
@@ -103,7 +103,7 @@ describe('the policy', () => {
     assert.deepEqual(await read(one), { policy: after, pending: [] });
   });
 
-  it('is not changed by the proposal of a person who may no longer propose', async () => {
+  it('is not changed by a proposal whose proposer lost the permission', async () => {
     const [one, two, merchantId] = await twoAdmins();
     const proposer = await addPerson(testEnv, merchantId, ['admin']);
     const { id } = (await propose(await logIn(testEnv, proposer), { approver_daily_limit: 2 })).json;
@@ -122,7 +122,7 @@ describe('the policy', () => {
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
 
-  it('stays as it was when the proposer withdraws the change, once, and nobody decides on it after that', async () => {
+  it('stays unchanged after the proposer withdraws the change, once, and nobody can decide on it then', async () => {
     const [one, two] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
     const withdrawal = await withdraw(one, id);
@@ -175,7 +175,7 @@ describe('the policy', () => {
     assert.equal((await decide(two, id, 'approve')).status, 200);
   });
 
-  it('waits for a second person where there is none, and reports it', async () => {
+  it('waits for a missing second person, and reports it', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, merchantId, 'owner');
     const { id, needs_second_person: needs } = (await propose(owner, { payout_expires_after_seconds: 2_000_000 })).json;

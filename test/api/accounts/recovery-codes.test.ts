@@ -1,4 +1,4 @@
-// Recovery codes: ten, shown once, each used once in place of a second factor that was lost, also when others guess.
+// Recovery codes: ten, shown once; each replaces a lost second factor once, even while others guess.
 import assert from 'node:assert/strict';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
@@ -46,7 +46,7 @@ describe('recovery codes', () => {
     assert.equal(left(await browser.call('GET', SESSION)), 10);
   });
 
-  it('open a session in place of the second factor, once each, and the count that is left is shown', async () => {
+  it('replace the second factor at a log-in, once each, and the remaining number is shown', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
     const [code = '', other = ''] = await create(await logIn(testEnv, person));
     const opened = await logInWith(person, { recovery_code: ` ${code.toUpperCase().replaceAll('-', ' ')} ` });
@@ -84,7 +84,7 @@ describe('recovery codes', () => {
     assertError(await ask(viewer), 'state_conflict');
   });
 
-  it('are renewed by nobody who has a fresh session without the password, which cannot be guessed so', async () => {
+  it('are renewed only with the password, even in a fresh session, and attempts are limited', async () => {
     const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
     const [code = ''] = await create(browser);
     for (let n = 0; n < 10; n++) {
@@ -120,7 +120,7 @@ describe('recovery codes', () => {
     assert.equal((await logInWith(person, { recovery_code: code })).status, 201);
   });
 
-  it('let nobody guess past the limits of the account, neither a password nor a one-time code', async () => {
+  it('do not help to guess a password or a one-time code past the limits of the account', async () => {
     const unused = '00000-00000-00000-00000';
     const viewer = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const approver = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
@@ -135,7 +135,7 @@ describe('recovery codes', () => {
     }
   });
 
-  it('tell not even who reads the audit log whether the password beside a wrong one was right', async () => {
+  it('do not reveal, even in the audit log, whether the password beside a wrong code was right', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
     const [code = ''] = await create(await logIn(testEnv, person));
     const { json } = await openBrowser(testEnv.baseUrl).call('POST', `${SESSION}/options`, {
@@ -163,7 +163,7 @@ describe('recovery codes', () => {
 describe('failed log-ins', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
-  it('are told to the person at their next log-in: how many, when and from where', async () => {
+  it('are reported to the person at their next log-in: number, time and address', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const open = (password: string) =>
       openBrowser(testEnv.baseUrl).call('POST', SESSION, { json: { email: person.email, password } });

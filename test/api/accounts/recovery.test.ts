@@ -48,7 +48,7 @@ describe('a recovery', () => {
     assert.deepEqual([back.status, back.json['has_second_factor']], [201, false]);
   });
 
-  it('takes passkeys and recovery codes away too, for whoever may have one of them', async () => {
+  it('also removes passkeys and recovery codes, which a thief may have', async () => {
     const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     assert.equal(
       (await browser.call('POST', `${SESSION}/recovery-codes`, { json: { password: PASSWORD } })).status,
@@ -123,7 +123,7 @@ describe('a recovery', () => {
     assert.deepEqual(changes, Array(2).fill([{ has_second_factor: true }, { has_second_factor: false }]));
   });
 
-  it('keeps its reason in the service’s own audit log, and shows no merchant that of a recovery of before', async () => {
+  it('keeps its reason in the service’s own audit log, and shows no merchant the reason of an earlier recovery', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const person = await addPerson(testEnv, merchantId, ['viewer']);
     const reason = 'lost the phone in hospital';
@@ -154,7 +154,7 @@ describe('a recovery', () => {
     assert.ok(!shown.text.includes('hospital'));
   });
 
-  it('has a token only from another one of the staff than the one who requested it, and one', async () => {
+  it('has exactly one token, from another staff member than the requester', async () => {
     const { email } = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const { db } = testEnv;
     const at = new Date();
@@ -169,7 +169,7 @@ describe('a recovery', () => {
     await assert.rejects(confirm(BRIAN), { code: 'state_conflict' });
   });
 
-  it('is told to the owners and admins of the merchant, and to the person, when they look', async () => {
+  it('is reported to the owners and admins of the merchant, and to the person', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const people = { owner: ['owner'], admin: ['admin'], developer: ['developer'], person: ['viewer'] } as const;
     const person = await addPerson(testEnv, merchantId, people.person);

@@ -38,7 +38,7 @@ describe('the request log', () => {
   const idsOf = async (query: string) =>
     ((await developer.call('GET', `${PATH}${query}`)).json['data'] as { id: string }[]).map(({ id }) => id);
 
-  it('has what a key sent and what it got, the payment, and whether it was a repeat', async () => {
+  it('has the request of a key, its response, the payment, and whether it was a repeat', async () => {
     const options = { idempotencyKey: `order-${newId('req')}`, json: collectionFields() };
     const created = await send('POST', COLLECTIONS, options);
     const repeated = await send('POST', COLLECTIONS, options);
@@ -73,7 +73,7 @@ describe('the request log', () => {
     assert.deepEqual(await idsOf(`?key=${String(made['id'])}`), [idOf(refused)]);
   });
 
-  it('has nothing that says whose phone it was, and nothing of a key that nobody has or of a session', async () => {
+  it('has no phone number, and no requests of unknown keys or of sessions', async () => {
     const { rows: before } = await testEnv.db.pool.query('SELECT id FROM api_requests');
     const listed = await send('GET', `${COLLECTIONS}?phone=256772000123`);
     const posted = await send('POST', COLLECTIONS, { json: collectionFields({ phone: '256772000123' }) });
@@ -108,7 +108,7 @@ describe('the request log', () => {
     ...{ objectId: null, createdAt: new Date() },
   };
 
-  it('leaves out and counts what is too much, and what cannot be recorded', async () => {
+  it('omits and counts requests beyond its capacity, or that cannot be recorded', async () => {
     const away = { run: () => Promise.reject(new Error('the database is away')) } as unknown as Database;
     const log = createRequestLog({ db: away, log: silent, flushEveryMs: 60_000, maxWaiting: 3 });
     for (let i = 0; i < 5; i++) log.note(request);
@@ -131,7 +131,7 @@ describe('the request log', () => {
     assert.deepEqual([ended.length, log.lost()], [1, 499]);
   });
 
-  it('has what was noted before the process stopped', async () => {
+  it('has the requests noted before the process stopped', async () => {
     const log = createRequestLog({ db: testEnv.db, log: silent, flushEveryMs: 60_000 });
     log.note(request);
     await log.close();

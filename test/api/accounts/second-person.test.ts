@@ -51,7 +51,7 @@ describe('a second person', () => {
       assert.equal((await members.accept({ token: invited.json['token'] })).status, 201);
     });
 
-    it('is not needed where there is no other owner or admin', async () => {
+    it('is not needed without another owner or admin', async () => {
       const { owner } = await members.oneOwner();
       const invited = await members.invite(owner, ['approver']);
       assert.deepEqual([invited.status, invited.json['approval']], [201, 'not_needed']);
@@ -102,7 +102,7 @@ describe('a second person', () => {
       assertError(await members.decide(two, id, 'approve'), 'state_conflict');
     });
 
-    it('is an owner when it makes an owner, and the service staff where there is no other owner', async () => {
+    it('is an owner for a new owner, and the service staff without another owner', async () => {
       const { merchantId, owner } = await members.oneOwner();
       const admin = await members.add(merchantId, 'admin');
       const invited = await members.invite(owner, ['owner']);
@@ -164,7 +164,7 @@ describe('a second person', () => {
       assert.equal((await members.accept({ token, approval_token: second })).status, 201);
     });
 
-    it('cannot approve what its sender may no longer grant', async () => {
+    it('cannot approve roles that the sender may no longer grant', async () => {
       const { merchantId, two } = await members.twoOwners();
       const sender = await members.add(merchantId, 'admin', 'maker');
       const { id } = (await members.invite(sender, ['maker'])).json;
@@ -180,7 +180,7 @@ describe('a second person', () => {
     });
   });
 
-  it('is required from the start where two owners were invited: the first cannot admit another account of their own', async () => {
+  it('is required from the start if two owners were invited: the first cannot admit another account of their own', async () => {
     const owners = [members.newEmail(), members.newEmail()].map((email) => ({ email, ...newToken() }));
     const [first, other] = owners as [(typeof owners)[0], (typeof owners)[0]];
     const invited = owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 }));
@@ -207,7 +207,7 @@ describe('a second person', () => {
     assert.deepEqual(await members.approversOf(two), [['waiting', [two.person.id]]]);
   });
 
-  it('sees what waits for them, and everybody sees whom it waits for', async () => {
+  it('sees the proposals that wait for them, and everybody sees whose approval is missing', async () => {
     const { merchantId, one, two } = await members.twoOwners();
     const admin = await members.add(merchantId, 'admin');
     const person = await addPerson(testEnv, merchantId, ['viewer']);

@@ -26,7 +26,7 @@ describe('a session', () => {
     });
   }
 
-  it('is over once its person is no member any more, although nobody ended it', async () => {
+  it('ends when its person is no longer a member, although nobody ended it', async () => {
     const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     assert.equal((await look(browser)).status, 200);
     await rewrite(testEnv.db, 'UPDATE members SET removed_at = now() WHERE user_id = $1', [person.id]);

@@ -85,7 +85,7 @@ describe('logging in', () => {
     assert.ok(rows.some(({ row }) => row.includes(digest)));
   });
 
-  it('refuses everybody in the same words, whatever is wrong, and records the reason in the audit log', async () => {
+  it('refuses every fault in the same words, and records the reason in the audit log', async () => {
     const plain = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const secured = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     const stranger = await testEnv.addMerchant();

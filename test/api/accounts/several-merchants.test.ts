@@ -95,7 +95,7 @@ describe('a person of two merchants', () => {
     assert.equal(await countRows(testEnv.db, 'sessions WHERE user_id = $1', [person.id]), 1);
   });
 
-  it('gets nowhere where they are no member: a stranger’s merchant, an unknown one and a former one are refused alike', async () => {
+  it('cannot switch to a merchant without membership: foreign, unknown and former ones are refused alike', async () => {
     const person = await addToBoth(['viewer'], ['viewer']);
     const stranger = await testEnv.addMerchant();
     const former = await testEnv.addMerchant();
@@ -162,7 +162,7 @@ describe('a person of two merchants', () => {
     assert.equal((await here.call('GET', SESSION)).status, 200);
   });
 
-  it('must be verified within five minutes, by the factor where there is one, so that a stolen cookie leads nowhere', async () => {
+  it('must be verified within five minutes, by the factor if there is one, so that a stolen cookie is useless', async () => {
     const person = await addToBoth(['viewer'], ['owner']);
     const browser = await logIn(testEnv, person);
     await age(person, 6 * MINUTE_S);
@@ -180,7 +180,7 @@ describe('a person of two merchants', () => {
     ['with a second factor', ['owner']],
     ['without one', ['viewer']],
   ] as const) {
-    it(`keeps the freshness of the log-in and no more, ${who}: a switch verifies nobody`, async () => {
+    it(`keeps exactly the freshness of the log-in, ${who}: a switch is no verification`, async () => {
       const person = await addToBoth(['viewer'], rolesThere);
       const browser = await logIn(testEnv, person);
       await age(person, 4 * MINUTE_S);
@@ -217,7 +217,7 @@ describe('a person of two merchants', () => {
     assertError(await browser.call('GET', '/v1/console/members'), 'permission_denied');
   });
 
-  it('leaves in each merchant’s audit log what happened there, and not where else', async () => {
+  it('leaves in each merchant’s audit log its own part, without the other merchant', async () => {
     const person = await addToBoth(['maker'], ['approver']);
     const browser = await logIn(testEnv, person);
     const switched = await switchTo(browser, second);
@@ -242,7 +242,7 @@ describe('a person of two merchants', () => {
     assert.equal((switched.json['failed_log_ins'] as { count: number }).count, 1);
   });
 
-  it('is refused in a page that still shows the other merchant, where nothing is read or made then', async () => {
+  it('is refused in a page that still shows the other merchant, which then reads and creates nothing', async () => {
     const person = await addToBoth(['maker'], ['maker']);
     const browser = await logIn(testEnv, person);
     await switchTo(browser, second);

@@ -1,4 +1,4 @@
-// Acts that need a step-up: they are refused without a verification within five minutes, by the second factor where there is one.
+// Acts that need a step-up: they are refused without a verification within five minutes, by the second factor if any.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { codeOf, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
@@ -81,7 +81,7 @@ describe('an act that needs a step-up', () => {
     assert.equal((await act(browser)).status, 200);
   });
 
-  it('is done after the second factor of a person who has one, and not after anything else', async () => {
+  it('requires the second factor of a person who has one, and nothing less', async () => {
     const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     await age(person, 'second_factor_at', 3600);
     const refused = await act(browser);
@@ -90,7 +90,7 @@ describe('an act that needs a step-up', () => {
     assert.equal((await act(browser)).status, 200);
   });
 
-  it('is needed for every act in the console but for those that protect, and those that verify the person themselves', async () => {
+  it('is needed for every act in the console except protective ones, and those that verify the person themselves', async () => {
     const document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
     const acts = operationsOf(document).filter(
       ({ method, path }) => path.startsWith('/v1/console/') && method !== 'GET',

@@ -1,4 +1,4 @@
-// What somebody gains who takes rows away or tampers with them by the application’s account of the database: nothing, and others work on.
+// An attacker who removes or tampers with rows by the application’s account gains nothing, and others work on.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
@@ -19,7 +19,7 @@ describe('by rows that are taken away or tampered with', () => {
   const database = applicationDatabase(testEnv);
   const victim = () => addPerson(testEnv, testEnv.merchant.id, ['approver']);
 
-  it('nobody takes a policy or another owner away for a while', async () => {
+  it('nobody removes a policy or another owner for a while', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const [owner, other] = [
       await addPerson(testEnv, merchantId, ['owner']),
@@ -41,7 +41,7 @@ describe('by rows that are taken away or tampered with', () => {
     assertError(await browser.call('POST', '/v1/console/invitations', { json }), 'permission_denied');
   });
 
-  it('nobody takes away the invitation of another owner by the staff, who would have a say', async () => {
+  it('nobody removes the staff’s invitation of another owner, who would have to approve', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const browser = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
     await rewrite(
@@ -57,7 +57,7 @@ describe('by rows that are taken away or tampered with', () => {
     assertError(await browser.call('POST', '/v1/console/invitations', { json }), 'permission_denied');
   });
 
-  it('nobody makes a key endless, or a verification one of all times', async () => {
+  it('nobody makes a key or a verification valid for ever', async () => {
     const key = await testEnv.addKey(testEnv.merchant.id, ['balance:read']);
     const get = () =>
       openBrowser(testEnv.baseUrl).call('GET', '/v1/api/balance', { headers: { authorization: `Bearer ${key}` } });
@@ -81,7 +81,7 @@ describe('by rows that are taken away or tampered with', () => {
     await assert.rejects(recoveryToken(testEnv.db, person.email), { code: 'permission_denied' });
   });
 
-  it('nobody has the token of a recovery sent to an address of theirs', async () => {
+  it('nobody redirects the token of a recovery to their own address', async () => {
     const person = await victim();
     const email = `${randomBytes(4).toString('hex')}@thief.example`;
     await database.query('UPDATE users SET email = $2 WHERE id = $1', [person.id, email]);
@@ -106,7 +106,7 @@ describe('by rows that are taken away or tampered with', () => {
     assertError(revoked, 'permission_denied');
   });
 
-  it('nobody puts back the roles that a member had, a revoked key, or a policy', async () => {
+  it('nobody restores a member’s earlier roles, a revoked key, or a policy', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const [owner, member] = [
       await addPerson(testEnv, merchantId, ['owner']),
@@ -166,7 +166,7 @@ describe('by rows that are taken away or tampered with', () => {
     assertError(await third.call('POST', `${path}/approve`), 'state_conflict');
   });
 
-  it('nobody asks for something in the name of another person, or for an address that is shown as another', async () => {
+  it('nobody makes a request in another person’s name, or for an address that is displayed as another', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const [owner, rogue] = [
       await addPerson(testEnv, merchantId, ['owner']),
@@ -184,7 +184,7 @@ describe('by rows that are taken away or tampered with', () => {
     assertError(await browser.call('POST', approve), 'permission_denied');
   });
 
-  it('nobody keeps others of the merchant out by a row that they write', async () => {
+  it('nobody locks others of the merchant out by a row that they write', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const [owner, other, viewer] = [
       await addPerson(testEnv, merchantId, ['owner']),
@@ -223,7 +223,7 @@ describe('by rows that are taken away or tampered with', () => {
       [owner, other, viewer].map(({ id }) => ids.includes(id)),
       [true, true, false],
     );
-    // Whoever logs in anew is let in, too.
+    // A person who logs in again is admitted, too.
     assert.equal((await tryToLogIn(testEnv, other, { totp: codeOf(other.totpSecret) })).status, 201);
   });
 });

@@ -1,4 +1,4 @@
-// What is said when a password, code or token is wrong: one text for all parts of a person’s credentials, and never which part it is.
+// A wrong password, code or token is refused with one text for all parts of a person’s credentials.
 import assert from 'node:assert/strict';
 import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
 import { openBrowser } from '../../support/browser.ts';
@@ -16,7 +16,7 @@ describe('wrong credentials', () => {
     person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
   });
 
-  it('are told at the log-in as “E-mail, password or code is not right”, whichever it is', async () => {
+  it('are refused at the log-in with “E-mail, password or code is not right”, whatever is wrong', async () => {
     const browser = openBrowser(testEnv.baseUrl);
     const { email } = person;
     for (const json of [
@@ -30,7 +30,7 @@ describe('wrong credentials', () => {
     }
   });
 
-  it('are told in the same words to a known person who accepts an invitation', async () => {
+  it('are refused in the same words when a known person accepts an invitation', async () => {
     const admin = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['owner', 'viewer']));
     const stranger = await addPerson(testEnv, (await testEnv.addMerchant()).id, ['viewer']);
     const json = { email: stranger.email, roles: ['viewer'] };
@@ -52,20 +52,20 @@ describe('wrong credentials', () => {
     ['passkeys/options', { password: WRONG }],
   ];
   for (const [path, json] of acts) {
-    it(`are told in the same words in a session, by ${path} with ${Object.keys(json).join(' and ') || 'nothing'}`, async () => {
+    it(`are refused in the same words in a session, by ${path} with ${Object.keys(json).join(' and ') || 'nothing'}`, async () => {
       const browser = await logIn(testEnv, person);
       const refused = await browser.call('POST', `${SESSION}/${path}`, { json });
       assert.equal(assertError(refused, 'permission_denied').message, MESSAGE);
     });
   }
 
-  it('are told apart from a right that is missing', async () => {
+  it('are distinguished from a missing right', async () => {
     const browser = await logIn(testEnv, person);
     const refused = await browser.call('DELETE', `/v1/console/members/${person.id}`);
     assert.match(assertError(refused, 'permission_denied').message, /^You may not do this/);
   });
 
-  it('are told of a recovery token as what it is, with where a new one comes from', async () => {
+  it('name an invalid recovery token, and the source of a new one', async () => {
     const json = { token: 'A'.repeat(43), new_password: 'seven quiet herons at the ford' };
     const refused = await openBrowser(testEnv.baseUrl).call('POST', '/v1/console/recovery', { json });
     assert.match(

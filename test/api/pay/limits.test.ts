@@ -32,7 +32,7 @@ describe('the attempts at checkouts', function () {
     assert.match(html, /Nothing was sent to any phone/);
   }
 
-  it('make one phone ring five times in a quarter of an hour, from whatever address and checkout', async () => {
+  it('make one phone ring at most five times in a quarter of an hour, over all addresses and checkouts', async () => {
     const phone = phoneFor('000');
     for (let made = 0; made < PER_PHONE; made++)
       await openPayer(testEnv, addressOf(made)).attempt((await make()).path, phone);
@@ -62,7 +62,7 @@ describe('the attempts at checkouts', function () {
     await record(testEnv.db, collection!, { kind: 'declined', failureCode: 'wrong_pin' });
   }
 
-  it('are limited from one address, where a deployment says so, and a block of IPv6 is one', async () => {
+  it('are limited per address if a deployment sets it, and a block of IPv6 is one address', async () => {
     const limited = { MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS: String(PER_ADDRESS), MALIPO_TRUSTED_PROXIES: '1' };
     const [one, other] = [await startAnotherServer(testEnv, limited), await startAnotherServer(testEnv, limited)];
     const { path } = await make({ use: 'reusable' });

@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { FAILURE_CODES } from '../../../src/domain/payments/failure.ts';
 import { OPERATORS } from '../../../src/domain/payments/operator-catalogue.ts';
 import { COUNTRIES } from '../../../src/api/pay/operator-instructions.ts';
-import { isMissing, languageOf, LANGUAGES, say } from '../../../src/api/pay/texts.ts';
+import { isUntranslated, languageOf, LANGUAGES, say } from '../../../src/api/pay/texts.ts';
 import { type TextKey, ENGLISH } from '../../../src/api/pay/texts-en.ts';
 import { amountIn, countdown, timeIn } from '../../../src/api/pay/words.ts';
 import { tamper } from '../../db/rows.ts';
@@ -30,7 +30,7 @@ describe('the texts of checkouts', () => {
   });
 
   it('say the same in French and Swahili without a gap, and in Luganda as far as we are sure', () => {
-    const gaps = LANGUAGES.map((language) => KEYS.filter((key) => isMissing(language, key)).length);
+    const gaps = LANGUAGES.map((language) => KEYS.filter((key) => isUntranslated(language, key)).length);
     console.log(`      texts without words of their own: ${LANGUAGES.map((tag, i) => `${tag} ${gaps[i]}`).join(', ')}`);
     assert.deepEqual(gaps.slice(0, 3), [0, 0, 0]);
     assert.ok(gaps[3]! < KEYS.length);
@@ -41,7 +41,7 @@ describe('the texts of checkouts', () => {
     const all = new Proxy({}, { get: () => 'x' }) as Record<string, string>;
     for (const language of LANGUAGES)
       for (const key of KEYS) {
-        if (isMissing(language, key)) continue;
+        if (isUntranslated(language, key)) continue;
         const names = KEYS.includes(key) ? namesIn(rawOf(language, key)) : [];
         assert.deepEqual(names, namesIn(ENGLISH[key]), `${language} ${key}`);
         assert.ok(say(language, key, all).length > 0);
@@ -54,7 +54,7 @@ describe('the texts of checkouts', () => {
         assert.doesNotMatch(rawOf(language, key), /\{(?:reference|description)\}/, `${language} ${key}`);
   });
 
-  // With each name in the place of itself.
+  // With each name instead of its value.
   function rawOf(language: (typeof LANGUAGES)[number], key: TextKey): string {
     return say(language, key, new Proxy({}, { get: (_, name) => `{${String(name)}}` }));
   }
@@ -131,7 +131,7 @@ describe('the pages of checkouts', function () {
     };
   }
 
-  it('show what merchants and payers wrote as text, whatever it is', async () => {
+  it('show every text of merchants and payers as plain text', async () => {
     const nasty = '"><script>alert(1)</script>';
     await tamper(testEnv.db, 'UPDATE merchants SET name = $1 WHERE id = $2', ['<b>&"\'Shop', testEnv.merchant.id]);
     const { path } = await make({ reference: nasty, description: nasty, return_url: 'https://shop.example/?a="<b>' });
@@ -172,7 +172,7 @@ describe('the pages of checkouts', function () {
     }
   });
 
-  it('are kept by nobody, found by no search engine, and run nothing but our own script', async () => {
+  it('are never cached or indexed, and run only our own script', async () => {
     const { path } = await make();
     const payer = openPayer(testEnv);
     const own = await payer.attempt(path, newPhone());
@@ -225,11 +225,11 @@ describe('the pages of checkouts', function () {
     const headers = { 'content-type': 'application/json' };
     const json = await fetch(new URL(path, testEnv.baseUrl), { method: 'POST', headers, body: '{}' });
     assert.equal(json.status, 415);
-    // Our own page, to a browser that hides origins where there are no referrers.
+    // Our own page, in a browser that hides origins without referrers.
     assert.equal((await payer.post(path, form, { origin: 'null', 'sec-fetch-site': 'same-origin' })).status, 303);
   });
 
-  it('answer to GET, HEAD and, where there is a form, POST', async () => {
+  it('support GET, HEAD and, for a form, POST', async () => {
     const { path } = await make();
     for (const [method, status, allow] of [
       ['HEAD', 200, null],
@@ -242,7 +242,7 @@ describe('the pages of checkouts', function () {
     assert.deepEqual([attempt.status, attempt.headers.get('allow')], [405, 'GET, HEAD']);
   });
 
-  it('tell what is wrong with a number beside it, and keep what was typed', async () => {
+  it('explain a wrong number beside it, and keep the typed text', async () => {
     const { path } = await make({ amount: 4_000_000 });
     const payer = openPayer(testEnv);
     const { fields } = await payer.open(path);

@@ -58,7 +58,7 @@ describe('a payer at a checkout', function () {
     assert.equal((await openPayer(testEnv).open(path)).heading, 'This is paid');
   });
 
-  it('pastes a number with marks that nobody sees, dashes and a zero in brackets', async () => {
+  it('pastes a number with invisible marks, dashes and a zero in brackets', async () => {
     const spellings = [
       (phone: string) => `\u202a+${phone}\u202c`,
       (phone: string) => `+256 (0)${phone.slice(3, 6)} ${phone.slice(6)}`,
@@ -151,7 +151,7 @@ describe('a payer at a checkout', function () {
     assert.deepEqual(done.fields, {});
   });
 
-  it('is not asked again while an attempt is live, whoever presses, and nobody else sees whose it is', async () => {
+  it('gets no second request while an attempt is live, and nobody else sees whose it is', async () => {
     const { path } = await make();
     const [payer, stranger] = [openPayer(testEnv), openPayer(testEnv)];
     const theirs = await stranger.open(path);
@@ -159,11 +159,11 @@ describe('a payer at a checkout', function () {
     const own = await payer.attempt(path, typed(phone));
     await payer.until(own, 'Approve it on your phone');
     const seen = await stranger.open(path);
-    assert.equal(seen.heading, 'A payment is under way');
+    assert.equal(seen.heading, 'A payment is in progress');
     assert.ok(!seen.html.includes(phone.slice(-3)) && !seen.html.includes(own));
     const other = phoneFor('000');
     const refused = await stranger.post(path, { ...theirs.fields, phone: typed(other) });
-    assert.deepEqual([refused.status, refused.heading], [409, 'A payment is under way']);
+    assert.deepEqual([refused.status, refused.heading], [409, 'A payment is in progress']);
     assert.equal(await promptsRaised(testEnv, other), 0);
     const guessed = await stranger.open(`${path}/${newCode()}`);
     assert.equal(guessed.status, 404);
@@ -191,7 +191,7 @@ describe('a payer at a checkout', function () {
     assert.equal((await other.open(path)).heading, 'This is paid');
   });
 
-  it('waits after an expired request, and is warned when the first one was paid all the same', async () => {
+  it('waits after an expired request, and is warned if the first one was paid after all', async () => {
     const { path, id } = await make();
     const payer = openPayer(testEnv);
     const first = await payer.attempt(path, typed(phoneFor('003')));
@@ -234,7 +234,7 @@ describe('a payer at a checkout', function () {
     const [payer, other] = [openPayer(testEnv), openPayer(testEnv)];
     const phone = phoneFor('099');
     const own = await payer.attempt(path, typed(phone));
-    assert.equal((await other.pay(path, typed(phone))).heading, 'A payment is under way');
+    assert.equal((await other.pay(path, typed(phone))).heading, 'A payment is in progress');
     const theirs = await other.attempt(path, typed(phoneFor('000')));
     await other.until(theirs, 'Paid');
     const back = await other.open(path);
@@ -245,7 +245,7 @@ describe('a payer at a checkout', function () {
     assert.equal((await payer.open(path)).location, own);
   });
 
-  it('is told when nothing can be paid: expired, cancelled, unknown', async () => {
+  it('reads why nothing can be paid: expired, cancelled, unknown', async () => {
     const payer = openPayer(testEnv);
     const { path, id } = await make();
     const { fields } = await payer.open(path);
@@ -272,7 +272,7 @@ describe('a payer at a checkout in a currency of several countries', function ()
   this.timeout(300_000);
   const testEnv = useTestEnvironment({ ...API_ONLY });
 
-  it('says which country a number is of that is one of two, and nobody is asked before', async () => {
+  it('chooses the country of a number that is valid in two, before anybody is prompted', async () => {
     const { id: merchantId } = await testEnv.addMerchant('XOF');
     const { make } = await checkoutMaker(testEnv, merchantId);
     const count = () => countRows(testEnv.db, "payments WHERE kind = 'collection'");

@@ -1,4 +1,4 @@
-// What is sent to registered endpoints: which events, with which signatures, when they are withheld, and their replays.
+// Sending to registered endpoints: events, signatures, withheld deliveries, and their replays.
 import assert from 'node:assert/strict';
 import { assertError } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';
@@ -126,7 +126,7 @@ describe('a registered webhook endpoint', () => {
     assert.equal(arrived().size, 20);
   });
 
-  it('gets nothing once it is deleted, and what it is owed is withheld for good', async () => {
+  it('gets nothing once it is deleted, and its pending deliveries are withheld for ever', async () => {
     const [endpoint, other] = [await developer.register(), await developer.register()];
     testEnv.receiver.answerWith(endpoint.name, () => undefined);
     for (let n = 0; n < 3; n++) await developer.makeEvents();
@@ -179,7 +179,7 @@ describe('a registered webhook endpoint', () => {
   describe('that is tested', () => {
     const test = (endpoint: RegisteredEndpoint) => developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/test`);
 
-    it('gets an event that shows the endpoint, whatever types it chose, and no other endpoint gets it', async () => {
+    it('gets an event that shows the endpoint, whatever types it selected, and no other endpoint gets it', async () => {
       const [endpoint, other] = [
         await developer.register({ event_types: ['payout.queued'] }),
         await developer.register(),

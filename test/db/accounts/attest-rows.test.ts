@@ -83,7 +83,7 @@ describe('the attestations of rows', () => {
     assert.deepEqual(tablesOf(await attest(old(), 'verify')), ['members', 'policies', 'users']);
   });
 
-  it('are given to no row without one, and the audit log says who renewed the others', async () => {
+  it('are never given to an unattested row, and the audit log says who renewed the others', async () => {
     for (const table of ['members', 'users'] as const) await tamper(opened, `UPDATE ${table} SET attestation = ''`);
     assert.deepEqual(tablesOf(await attest(old(), 'verify')), ['members', 'users']);
     assert.deepEqual(tablesOf(await attest(old(), 'renew')), ['members', 'users']);
@@ -116,7 +116,7 @@ describe('the attestations of rows', () => {
     await assert.rejects(findUser(db, userId), { reason: 'the row of the account is not attested' });
   });
 
-  it('are given by no later change of the row to what was written by hand before', async () => {
+  it('are never given by a later change to a row that was written by hand', async () => {
     await opened.pool.query("UPDATE users SET email = 'thief@shop.example' WHERE id = $1", [userId]);
     const change = old().withTransaction((tx) =>
       setPassword(tx, userId, '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA'),
@@ -125,7 +125,7 @@ describe('the attestations of rows', () => {
     assert.deepEqual(tablesOf(await attest(old(), 'verify')), ['users']);
   });
 
-  it('cover every column of their tables, but for those that give no right by themselves', async () => {
+  it('cover every column of their tables, except those that grant no right by themselves', async () => {
     const { rows } = await opened.pool.query<{ table: string; name: string }>(
       `SELECT table_name AS table, column_name AS name FROM information_schema.columns
        WHERE table_schema = 'public' AND table_name = ANY ($1) AND column_name <> 'attestation' ORDER BY 1, 2`,

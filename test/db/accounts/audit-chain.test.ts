@@ -136,7 +136,7 @@ describe('the hash chain of an audit log', () => {
     assert.match((await faults([], OTHER_RING)).join('\n'), /entry 1 is signed by a key that is not configured/);
   });
 
-  it('logs each head that is signed, for whoever keeps the log outside of the database', async () => {
+  it('logs each signed head, for a copy of the log outside the database', async () => {
     const lines: string[] = [];
     const log = createLog({ level: 'info', process: 'test', destination: { write: (line) => void lines.push(line) } });
     await record('a.done');

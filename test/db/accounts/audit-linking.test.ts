@@ -1,4 +1,4 @@
-// What keeps audit entries from their link and logs from their signature: no account but the application's can, and it shows.
+// Obstacles to the links and signatures of audit logs: only the application's account can make some, and they show.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { DatabaseError, type Client } from 'pg';
@@ -40,7 +40,7 @@ describe('linking and signing audit logs', () => {
     return (await verifyAudit(db, { chain: null, kept: [], ring: RING, at })).faults.join('\n');
   };
 
-  it('goes on while another account holds whatever locks it can take', async () => {
+  it('continues while another account holds every lock that it can take', async () => {
     await asReports(db, async (reports) => {
       for (const sql of ['SELECT pg_advisory_lock(7261544020)', 'SELECT chain FROM audit_chains FOR UPDATE'])
         await assert.rejects(
@@ -53,7 +53,7 @@ describe('linking and signing audit logs', () => {
     });
   });
 
-  it('is done by one process at a time, and what waits longer than minutes meanwhile is a fault and measured', async () => {
+  it('runs in one process at a time; an entry that waits for minutes meanwhile is a fault and measured', async () => {
     await record();
     await db.withTransaction(async (tx) => {
       assert.equal(await lockAuditChains(tx), true);
@@ -68,7 +68,7 @@ describe('linking and signing audit logs', () => {
     assert.equal((await measureAuditLag(db)).unlinkedAgeMs, 0);
   });
 
-  it('signs within the hour, and what waits longer for its signature is a fault and measured', async () => {
+  it('signs within the hour; an entry that waits longer for its signature is a fault and measured', async () => {
     const at = new Date(Date.now() - 3 * HOUR_MS);
     await record(at);
     await link();
@@ -81,7 +81,7 @@ describe('linking and signing audit logs', () => {
     assert.equal((await measureAuditLag(db)).unsignedAgeMs, 0);
   });
 
-  it('is neither put off nor satisfied by a head that somebody writes with a key of their own', async () => {
+  it('is neither delayed nor satisfied by a head that somebody writes with another key', async () => {
     await record(new Date(Date.now() - 3 * HOUR_MS));
     await link();
     const [end] = (await listRecordedChains(db, merchant.id)).values();
@@ -131,7 +131,7 @@ describe('linking and signing audit logs', () => {
     assert.equal(named().length, 1, 'our key, and not our signature');
   });
 
-  it('is overdue by the oldest entry that waits, whatever time an entry before it gives', async () => {
+  it('is overdue by the oldest waiting entry, whatever the time of an earlier entry', async () => {
     await record(new Date('9998-01-01T00:00:00.000Z'));
     const at = new Date(Date.now() - 3 * HOUR_MS);
     await record(at);

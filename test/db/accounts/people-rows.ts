@@ -1,4 +1,4 @@
-// Valid rows of proposals of each kind, and of what people use as second factors and in place of one.
+// Valid rows of proposals of each kind, and of second factors and their replacements.
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import type { RuleFixture } from '../rule-cases.ts';

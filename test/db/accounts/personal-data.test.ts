@@ -85,7 +85,7 @@ describe('the export of personal data', function () {
   it('of a person has a row of every table that names them', async () => {
     const tables = [...(await tablesWith(approver.id)), ...(await tablesWith(approver.email))];
     const records = await exportOf({ email: approver.email });
-    // Of an event only what the payout's row says too; it is the payee's.
+    // Of an event only the values of the payout's row; they are the payee's.
     assertComplete(
       records,
       tables.filter((table) => table !== 'events' && table !== 'idempotency_keys'),
@@ -113,7 +113,7 @@ describe('the export of personal data', function () {
     assert.deepEqual(await exportOf({ email: `${randomUUID()}@nobody.example` }), []);
   });
 
-  it('is in the audit log of every merchant concerned, with who did it and without the number', async () => {
+  it('is in the audit log of every merchant concerned, with its author and without the number', async () => {
     const other = await testEnv.addMerchant();
     const { phone } = collection;
     await untilState(testEnv, await pay(testEnv, '000', { merchant: other, fields: { phone } }), 'succeeded');

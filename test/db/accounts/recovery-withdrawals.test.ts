@@ -1,4 +1,4 @@
-// The recovery of an account withdraws what is pending in the person's name: whoever held the account may have placed it.
+// The recovery of an account withdraws everything pending in the person's name: a thief may have created it.
 import assert from 'node:assert/strict';
 import type { Person } from '../../../src/domain/accounts/member.ts';
 import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';
@@ -66,7 +66,7 @@ describe('the recovery of an account', () => {
     return changePolicy(db, { changes, serviceLimits: SERVICE_LIMITS, by: actedBy(by), at: new Date() });
   };
 
-  it('withdraws approvals of what is not released, which the person may give again', async () => {
+  it('withdraws approvals of unreleased payments, which the person may give again', async () => {
     const { approver, otherApprover, merchantId } = shop;
     const { id } = await queue(db, shop, 1000n);
     await release(db, approver, id);
@@ -82,7 +82,7 @@ describe('the recovery of an account', () => {
     assert.equal(await countRows(db, 'approvals WHERE payment_id = $1', [id]), 3, 'what was withdrawn stays on record');
   });
 
-  it('leaves what was released with its approvals as it was', async () => {
+  it('leaves released payments and their approvals unchanged', async () => {
     const { approver, otherApprover } = shop;
     const { id } = await queue(db, shop, 1000n);
     await release(db, approver, id);
@@ -124,7 +124,7 @@ describe('the recovery of an account', () => {
     assert.equal((await decideProposal(db, stands)).proposal.state, 'approved');
   });
 
-  it('refuses what comes from before it while it is under way', async () => {
+  it('refuses acts of earlier sessions while it is in progress', async () => {
     const { approver, merchantId } = shop;
     const owner = await makePerson(db, merchantId, ['owner']);
     for (const person of [approver, owner]) {

@@ -65,7 +65,7 @@ describe('one of the staff', () => {
     assert.equal((await logIn(AMINA, { code: codeOf(AMINA.totpSecret, 1) })).id, AMINA.id);
   });
 
-  it('is refused in one way for whatever is wrong, and the audit log has the reason', async () => {
+  it('is refused in the same way for every fault, and the audit log has the reason', async () => {
     await assert.rejects(logIn(AMINA, { password: 'wrong horse battery staple' }), REFUSED);
     await assert.rejects(logIn(AMINA, { code: codeOf(BRIAN.totpSecret) }), REFUSED);
     await assert.rejects(logIn(AMINA, { name: 'nobody' }), REFUSED);
@@ -78,7 +78,7 @@ describe('one of the staff', () => {
     assert.equal(rowCount, 0, 'what was typed as a name may be a password');
   });
 
-  it('is let in no more after ten failures, with the right password neither, and what succeeds is not counted', async () => {
+  it('is refused after ten failures, even with the right password, and successes are not counted', async () => {
     await logIn(AMINA);
     for (let i = 0; i < 10; i++) await assert.rejects(logIn(AMINA, { code: '000000' }), REFUSED);
     await forgetUsedSteps(db, AMINA.id);

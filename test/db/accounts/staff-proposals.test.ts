@@ -1,4 +1,4 @@
-// What one of the service's staff proposes and another one confirms: it takes two people, attested rows, and one day.
+// Proposals of the service's staff: they need two people, attested rows, and at most one day.
 import assert from 'node:assert/strict';
 import { findStaffByName, listStaff } from '../../../src/db/accounts/staff-member.ts';
 import { listPendingStaffProposals } from '../../../src/db/accounts/staff-proposal.ts';
@@ -61,7 +61,7 @@ describe('a proposal of the staff', () => {
     ]);
   });
 
-  it('is not confirmed by the one who proposed it, who may take it back', async () => {
+  it('is not confirmed by its proposer, who may withdraw it', async () => {
     const { id } = await propose(additionOf('carol'));
     await assert.rejects(decide(id, AMINA), CONFLICT);
     await decide(id, AMINA, 'rejected');
@@ -115,7 +115,7 @@ describe('a proposal of the staff', () => {
     assert.ok(!(await names()).includes(parseStaffName('thief')!));
   });
 
-  it('takes two who can log in: none who ended, was reset, or has an unattested row', async () => {
+  it('requires two people who can log in: nobody who ended, was reset, or has an unattested row', async () => {
     const [carol, dora, esther] = [
       await addStaff(db, 'carol'),
       await addStaff(db, 'dora'),
@@ -144,7 +144,7 @@ describe('a proposal of the staff', () => {
     assert.deepEqual(row, { state: 'rejected', decided_by: BRIAN.id });
   });
 
-  it('is proposed or confirmed also by the one whom it is about, whose others are rejected', async () => {
+  it('may be proposed or confirmed by the person concerned, whose other proposals are rejected', async () => {
     const [carol, dora] = [await addStaff(db, 'carol'), await addStaff(db, 'dora')];
     const { id: other } = await propose(additionOf('esther'), carol);
     const { id: own } = await propose(about('staff_reset', carol), carol);
@@ -156,7 +156,7 @@ describe('a proposal of the staff', () => {
     assert.deepEqual(rows, [{ state: 'rejected' }, { state: 'rejected' }]);
   });
 
-  it('leaves two who can log in', async () => {
+  it('leaves two people who can log in', async () => {
     for (const kind of ['staff_end', 'staff_reset'] as const)
       await assert.rejects(propose(about(kind, BRIAN)), CONFLICT);
     const carol = await addStaff(db, 'carol');
@@ -167,7 +167,7 @@ describe('a proposal of the staff', () => {
     assert.equal(await countRows(db, "staff_members WHERE state = 'active'"), 2);
   });
 
-  it('adds nobody under the name of somebody else, who ended neither', async () => {
+  it('adds nobody under another person’s name, not even that of an ended one', async () => {
     const carol = await addStaff(db, 'carol');
     await agree(db, about('staff_end', carol));
     for (const name of ['amina', 'carol']) await assert.rejects(propose(additionOf(name)), CONFLICT, name);
@@ -198,7 +198,7 @@ describe('an enrolment of the staff', () => {
       totpLastStep: totpStepAt(at),
     });
 
-  it('takes the tokens of both who agreed, in any order, and uses them up', async () => {
+  it('requires the tokens of both people who agreed, in any order, and uses them up', async () => {
     const carol = staffNamed('carol');
     const { tokens } = await agree(db, additionOf('carol'));
     const [one, other] = tokens;

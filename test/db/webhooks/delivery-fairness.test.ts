@@ -51,7 +51,7 @@ describe('the choice among waiting deliveries', () => {
     assert.deepEqual(countsOf(claimed, bounded, other), [5, 8]);
   });
 
-  it('claims of an endpoint with a limit of its own up to that, lower or higher than that of the others', async () => {
+  it('claims deliveries of an endpoint up to its own limit, lower or higher than that of the others', async () => {
     const [slow, quick, other] = [await createShop(20), await createShop(20), await createShop(20)];
     const inFlight = { byEndpoint: new Map([[quick.endpointId, 2]]), byMerchant: new Map() };
     const endpointLimits = new Map([

@@ -1,4 +1,4 @@
-// What the database passes on of deliveries whose first attempt is owed: that there are some, once that is committed.
+// The database announces deliveries whose first attempt is owed, after their commit.
 import assert from 'node:assert/strict';
 import { type Database } from '../../../src/db/platform/database.ts';
 import { disableEndpoints } from '../../../src/db/webhooks/endpoint.ts';
@@ -50,7 +50,7 @@ describe('deliveries that are owed', () => {
     assert.equal(await callsOf(() => queue(db, shop, 1000n)), 1);
   });
 
-  it('are not passed on where there are none: of a type that no endpoint chose, or withheld', async () => {
+  it('are not announced if there are none: of a type that no endpoint selected, or withheld', async () => {
     await db.pool.query("UPDATE endpoints SET event_types = '{collection.failed}'");
     assert.equal(await callsOf(prompted), 0);
     await db.pool.query('UPDATE endpoints SET event_types = NULL');

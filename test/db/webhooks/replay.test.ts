@@ -234,7 +234,7 @@ describe('a replay', () => {
     });
   });
 
-  it('gets a workflow of its own, even when the start of the previous workflow is recorded late', async () => {
+  it('gets a separate workflow, even when the start of the previous workflow is recorded late', async () => {
     await makeCollection(db, merchantId, 'prompted');
     const [first] = await claim(db, 1);
     await record(db, [attemptOf(first!, RETRYING)]);

@@ -25,7 +25,7 @@ describe('a policy', () => {
   });
 
   const limits = { payoutExpiryMs: 7000, leastWaitingTimeMs: 5000 };
-  /** Of each rule its values from the loosest to the strictest. */
+  /** For each rule its values from the loosest to the strictest. */
   const VALUES: { readonly [Rule in keyof Policy]: readonly Policy[Rule][] } = {
     secondFactorRequired: [false, true],
     twoApproversAboveMinor: [null, 9_007_199_254_740_991n, 5n, 0n],
@@ -46,7 +46,7 @@ describe('a policy', () => {
     });
   }
 
-  it('is looser with one looser rule, whatever becomes stricter with it', () => {
+  it('is looser with one looser rule, whichever others become stricter', () => {
     const strict: Policy = { ...DEFAULT_POLICY, approverDailyLimitMinor: 5n };
     assert.equal(
       isLooser(strict, { ...strict, approverDailyLimitMinor: 6n, secondFactorRequired: true }, limits),
@@ -66,7 +66,7 @@ describe('a policy', () => {
     }
   });
 
-  it('takes null for what the service itself applies', () => {
+  it('treats null as the limit of the service', () => {
     const sevenSeconds: Policy = { ...DEFAULT_POLICY, payoutExpiresAfterMs: 7000 };
     assert.equal(isLooser(DEFAULT_POLICY, sevenSeconds, limits), false);
     assert.equal(isLooser(sevenSeconds, DEFAULT_POLICY, limits), false);

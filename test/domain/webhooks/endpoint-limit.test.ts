@@ -65,7 +65,7 @@ describe('the limit of attempts to one endpoint', () => {
     assert.equal(afterRounds(fallen, 200).count, MOST);
   });
 
-  it('stays as it is while less than half of it is in use', () => {
+  it('stays unchanged while less than half of it is in use', () => {
     assert.equal(afterRounds(startingLimit(MOST), 10, { inFlight: 15 }).count, 32);
     assert.equal(afterRound(startingLimit(MOST), { inFlight: 16 }).count, 48);
   });
@@ -75,7 +75,7 @@ describe('the limit of attempts to one endpoint', () => {
     ['was answered 429', answered(429)],
     ['was answered 503', answered(503)],
   ] as const) {
-    it(`falls to the half after an attempt that ${what}, once for all that were in flight with it`, () => {
+    it(`falls by half after an attempt that ${what}, once for all attempts in flight with it`, () => {
       const begun = afterRounds(startingLimit(MOST), 8);
       const fallen = after(begun, { result });
       assert.equal(fallen.count, 64);
@@ -115,7 +115,7 @@ describe('the limit of attempts to one endpoint', () => {
     assert.deepEqual([limit.count, limit.smallestMs], [72, 200]);
   });
 
-  it('does not fall for what our own process was late by, and does not take a receiver for quicker because of it', () => {
+  it('does not fall for delays of our own process, and does not count a receiver as faster because of them', () => {
     const quick = afterRound(startingLimit(MOST), { durationMs: 20 });
     assert.equal(afterRound(quick, { durationMs: 520, ownDelayMs: 400 }).count, 72);
     assert.equal(afterRound(quick, { durationMs: 520, ownDelayMs: 399 }).count, 24);
@@ -129,7 +129,7 @@ describe('the limit of attempts to one endpoint', () => {
     assert.equal(afterRounds(quick, 5, { durationMs: 5000, inFlight: 1 }).count, quick.count);
   });
 
-  it('takes an endpoint as it is that stays slow with the least, and grows again', () => {
+  it('accepts the speed of an endpoint that stays slow at the least limit, and grows again', () => {
     let limit = afterRound(startingLimit(MOST), { durationMs: 20 });
     for (let round = 0; round < 5; round++) limit = afterRound(limit, { durationMs: 400 });
     assert.deepEqual([limit.count, limit.smallestMs], [4, 400]);

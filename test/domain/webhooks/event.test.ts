@@ -103,7 +103,7 @@ describe('an event of a payout', () => {
 });
 
 describe('the document', () => {
-  it('describes the body of every event as it is built', () => {
+  it('describes the body of every event as built', () => {
     const failure = { failureCode: 'wrong_pin' } as const;
     const collections = COLLECTION_STATES.filter((state) => state !== 'initiated').flatMap((state) => [
       paymentEvent(collectionWith({ state, previousState: 'initiated' }), EVENT),

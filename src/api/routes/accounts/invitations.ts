@@ -46,7 +46,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
       'You can grant only roles that you hold. The invitation expires after 7 days. It replaces an open invitation for ' +
       'the same e-mail address. If the merchant has another owner or admin, an invitation as `owner`, `admin`, `maker` ' +
       'or `approver` cannot be accepted until a second owner or admin approves it. Only an owner can approve an ' +
-      'invitation as `owner`. The same applies while an owner or admin whom the service invited has yet to accept.',
+      'invitation as `owner`. The same applies while an owner or admin whom the service invited must still accept.',
     access: { roles: ROLES },
     needsStepUp: true,
     body: createInvitationSchema,

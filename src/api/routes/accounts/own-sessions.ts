@@ -5,7 +5,7 @@ import {
   endSession,
   listOwnSessions,
 } from '../../../operations/accounts/own-sessions.ts';
-import { sessionGone } from '../../own-session.ts';
+import { endedSessionResponse } from '../../own-session.ts';
 import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import { listedSessionObject, sessionListSchema } from '../../schemas/accounts/own-sessions.ts';
 
@@ -31,7 +31,7 @@ export const ownSessionsRoutes: readonly UnboundRoute<RouteDeps>[] = [
     response: { status: 204, description: 'The session has ended.' },
     handle: async ({ id, session, by }, deps) => {
       await endSession(deps.db, id, by, new Date());
-      return { status: 204, ...(id === session.id && sessionGone(deps)) };
+      return { status: 204, ...(id === session.id && endedSessionResponse(deps)) };
     },
   }),
   route(`DELETE ${PATH}`, {

@@ -15,7 +15,7 @@ import {
   attemptInSession,
   ownSessionObject,
   passkeyAttempt,
-  sessionGone,
+  endedSessionResponse,
   sessionResponse,
   type OwnSessionDeps,
 } from '../../own-session.ts';
@@ -95,7 +95,7 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
     response: { status: 204, description: 'The session has ended.' },
     handle: async ({ session: { tokenSha256 }, by }, deps) => {
       await closeSession(deps.db, tokenSha256, by, new Date());
-      return { status: 204, ...sessionGone(deps) };
+      return { status: 204, ...endedSessionResponse(deps) };
     },
   }),
   route(`POST ${PATH}/step-up`, {

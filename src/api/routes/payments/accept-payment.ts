@@ -17,11 +17,11 @@ type Request = {
 };
 
 /** `maker`: the maker of the key when it was verified, if any. */
-type OfCachedKey = CreatePayment & ByVerifiedKey & { readonly maker: UserId | null };
+type CachedKeyInput = CreatePayment & ByVerifiedKey & { readonly maker: UserId | null };
 
 type Operations = {
   /** In one statement if all that decides was verified earlier. Null: nothing is recorded; verify the key. */
-  readonly atOnce: (input: OfCachedKey) => Promise<StoredOutcome | null>;
+  readonly atOnce: (input: CachedKeyInput) => Promise<StoredOutcome | null>;
   /** Accepts in a transaction, for a caller who was checked for this request. */
   readonly inTransaction: (input: CreatePayment, caller: Caller) => Promise<StoredOutcome>;
 };

@@ -15,7 +15,6 @@ export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly tag: Tag;
   readonly response: RouteDescription['response'];
   readonly toObject: (payment: Payment<Kind>) => object;
-  /** `description` describes the release. */
   readonly texts: Readonly<Record<'release' | 'description' | 'reject' | 'cancel', string>>;
 };
 

@@ -72,7 +72,6 @@ function createRoute(deps: PaymentDeps): Route {
   })(deps);
 }
 
-/** The person who counts as the maker of the payout. */
 function makerOf({ actor }: Caller): UserId {
   if (actor.kind === 'person') return actor.person.userId;
   // A key whose maker has left lacks the scope, so it is refused earlier.

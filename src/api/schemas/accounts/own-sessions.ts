@@ -8,7 +8,7 @@ const listedSessionSchema = objectSchema('ListedSession', {
   id: idOf('ses'),
   created_at: time,
   last_used_at: time.meta({ description: 'To the minute.' }),
-  ends_at: time.meta({ description: 'Unless it is used again before then.' }),
+  ends_at: time.meta({ description: 'The end of the session if it is not used before then.' }),
   address: z.string().nullable().meta({ description: 'The address from which the session was opened.' }),
   user_agent: z.string().max(200).nullable().meta({ description: 'The name that the browser sends, shortened.' }),
   is_current: z.boolean().meta({ description: 'True for the session of this request.' }),

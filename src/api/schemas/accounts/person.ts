@@ -66,7 +66,7 @@ export const userId = idOf('usr');
 /** A person as records about another object name them. */
 export const namedPerson = objectSchema('NamedPerson', {
   id: userId,
-  name: z.string().meta({ description: 'Which they chose themselves.', example: 'Amina' }),
+  name: z.string().meta({ description: 'A name that the person chose.', example: 'Amina' }),
   email: z.string().meta({ example: 'amina@shop.example' }),
 });
 

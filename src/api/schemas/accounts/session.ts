@@ -112,7 +112,7 @@ export const sessionSchema = objectSchema('Session', {
     .meta({ description: 'What the person has enrolled.' }),
   must_enrol: z.boolean().meta({
     description:
-      'True: a role requires a second factor that this person has yet to enrol. Until then the session can call only ' +
+      'True: a role requires a second factor that this person must still enrol. Until then the session can call only ' +
       '`/v1/console/session` and the routes under it.',
   }),
   fresh_until: time.nullable().meta({
@@ -128,8 +128,8 @@ export const sessionSchema = objectSchema('Session', {
     .nullable()
     .meta({ description: 'Failed log-ins between this log-in and the previous one. Null: none.' }),
   created_at: time,
-  ends_at: time.meta({ description: 'Unless it is used again before then.' }),
-  expires_at: time.meta({ description: 'However often the session is used.' }),
+  ends_at: time.meta({ description: 'The end of the session if it is not used before then.' }),
+  expires_at: time.meta({ description: 'The latest end of the session, however often it is used.' }),
   waits_for_you: z
     .strictObject({
       invitations: z.int(),

@@ -10,7 +10,7 @@ import { idFilter, pageSchema } from '../page.ts';
 import { idOf, objectSchema } from '../primitives.ts';
 import { completedAt } from './decision.ts';
 import { collectionSchema, collectionState } from './collection.ts';
-import { consoleFilter, consoleQueries, inAll, knownKey } from './console-list.ts';
+import { consoleFilter, consoleQueries, statesInAll, knownKey } from './console-list.ts';
 import { shownIdempotencyKey, shownReceipt } from './payment.ts';
 import { historyFields } from './timeline.ts';
 
@@ -43,7 +43,7 @@ type CollectionQuery = z.output<typeof collectionQueries.count> & {
 };
 
 export function collectionFilter({ state, states, checkout_id: checkoutId, ...query }: CollectionQuery): ListFilter {
-  return { ...consoleFilter(query), ...definedFields({ checkoutId, states: inAll([state && [state], states]) }) };
+  return { ...consoleFilter(query), ...definedFields({ checkoutId, states: statesInAll([state && [state], states]) }) };
 }
 
 export function consoleCollectionObject({ collection, createdBy, apiKey, checkoutId }: ConsoleCollection) {

@@ -131,7 +131,9 @@ export function consoleFilter(query: ConsoleQuery) {
 }
 
 /** The states that are in all given lists; undefined: any state. */
-export function inAll<State extends string>(lists: readonly (readonly State[] | undefined)[]): State[] | undefined {
+export function statesInAll<State extends string>(
+  lists: readonly (readonly State[] | undefined)[],
+): State[] | undefined {
   const [first, ...others] = lists.filter((list) => list !== undefined);
   return first?.filter((state) => others.every((list) => list.includes(state)));
 }

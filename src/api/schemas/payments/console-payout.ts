@@ -13,7 +13,7 @@ import type { ConsolePayout } from '../../../operations/payments/read-console-pa
 import { knownPerson } from '../accounts/person.ts';
 import { pageSchema } from '../page.ts';
 import { idOf, objectSchema, time } from '../primitives.ts';
-import { consoleFilter, consoleQueries, inAll, knownKey } from './console-list.ts';
+import { consoleFilter, consoleQueries, statesInAll, knownKey } from './console-list.ts';
 import {
   approvalState,
   shownAmount,
@@ -72,7 +72,7 @@ const payoutWarningSchema = z
         id: 'AboveUsual',
         description:
           'More than `times` times `usual_amount`: the median of the newest 500 payouts that succeeded within 90 days, ' +
-          'where there are ten of them.',
+          'if there are at least ten.',
       }),
     z.strictObject({ code: z.literal('payee_name_differs'), typed: payeeName, name: payeeName }).meta({
       id: 'PayeeNameDiffers',
@@ -91,7 +91,7 @@ export const judgementSchema = objectSchema('PayoutJudgement', {
     .nullable()
     .meta({
       description:
-        'Under which name the operator knows the number, and when it was asked. Null: it was not asked, or has not answered.',
+        'The name of the payee at the operator, and when the operator was asked. Null: it was not asked, or did not answer.',
     }),
   warnings: z.array(payoutWarningSchema).meta({ example: [{ code: 'first_payout_to_number' }] }),
 });
@@ -130,7 +130,7 @@ type PayoutQuery = z.output<typeof payoutQueries.count> & { readonly state?: Pay
 export function payoutFilter(query: PayoutQuery, { userId, roles }: Person, at: Date): ListFilter {
   const { state, states, approval_state: approval, waiting_for: waitingFor, ...others } = query;
   const isWaiting = waitingFor !== undefined;
-  const wanted = inAll([
+  const wanted = statesInAll([
     state && [state],
     states,
     approval && statesOfApproval(approval),

@@ -56,7 +56,6 @@ export const listLedgerEntriesSchema = z.strictObject({
 
 type LedgerEntryQuery = z.output<z.ZodObject<typeof ledgerEntryFilters>> & { readonly cursor?: string | undefined };
 
-/** The filters and the cursor of the query. */
 export function ledgerEntryFilter(query: LedgerEntryQuery) {
   const { account: ofAccount, kind: ofKind, payment_id: ofPayment } = query;
   return { ...rangeOf(query), ...definedFields({ account: ofAccount, kind: ofKind, paymentId: ofPayment }) };

@@ -55,7 +55,7 @@ const operatorSchema = objectSchema('Operator', {
         service: z.enum(['collections', 'money_out']).meta({ description: '`money_out`: payouts and refunds.' }),
         availability: z.enum(['open', 'delayed', 'closed']).meta({
           description:
-            '`open`: it takes payments as usual. `delayed`: it takes no calls now, and what is made waits for it. `closed`: the same, until ' +
+            '`open`: it takes payments as usual. `delayed`: it takes no calls now, and new payments wait for it. `closed`: as `delayed`, until ' +
             'the staff of the service open it again.',
           example: 'open',
         }),

@@ -11,7 +11,6 @@ import { wireObject } from '../wire-object.ts';
 
 export const operator = z.enum(OPERATOR_IDS);
 
-/** The fields of a request for a collection or a payout. */
 export const paymentFields = {
   phone,
   amount,
@@ -124,7 +123,6 @@ export function shownFields(whatFailureSays: string) {
 
 export const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
 
-/** The last fields of a payout or refund. */
 export const approvalFields = {
   approvals_required: z.int().min(1).meta({ example: 1, description: 'How many other people must release it.' }),
   approvals: z
@@ -150,7 +148,6 @@ export function wantedStates<State>(
   if (state === undefined) return ofApproval;
   return ofApproval === null || ofApproval.includes(state) ? [state] : [];
 }
-/** The filters that every list of payments has. */
 export const paymentFilters = {
   reference: printable('reference', 100).optional().meta({ example: 'INV-1042' }),
   phone: z
@@ -174,7 +171,6 @@ type PaymentQuery<Id extends string> = Parameters<typeof rangeOf<Id>>[0] & {
   readonly idempotency_key?: string | undefined;
 };
 
-/** The filters and the cursor of the query. */
 export function paymentFilter<Id extends string>(query: PaymentQuery<Id>) {
   const { reference, phone, idempotency_key: idempotencyKey } = query;
   return { ...definedFields({ reference, phone, idempotencyKey }), ...rangeOf(query) };

@@ -80,7 +80,7 @@ const timelineEntry = z
       operator,
       sent: z.boolean().meta({
         description:
-          'False: nobody has tried to send the payment, which is sent once the operator answers again. True: it is asked about then.',
+          'False: nobody has tried to send the payment, and it is sent once the operator answers again. True: its status is queried then.',
         example: false,
       }),
     }),
