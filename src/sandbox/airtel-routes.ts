@@ -24,6 +24,7 @@ import { handleErrors } from './handle-errors.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import { isSameSecret } from './same-secret.ts';
 import type { SandboxAirtel, SandboxSettings } from './sandbox-config.ts';
+import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 
 type AirtelRouterDeps = {
@@ -114,7 +115,7 @@ export function createAirtelRouter(deps: AirtelRouterDeps): Router {
     router.get(`${enquiries}/:id`, ...around, authorised, async (ctx) => {
       const found = store.get(String(ctx.params['id']).toLowerCase());
       const isOfPath = found?.wire === 'airtel-money' && found.kind === kind;
-      const transaction = isOfPath ? await store.seenByQuery(found) : undefined;
+      const transaction = isOfPath ? await seenByQuery(store, found) : undefined;
       ctx.body = transaction === undefined ? answer(NOT_FOUND, false) : enquiry(transaction, times);
     });
   }
