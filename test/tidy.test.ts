@@ -135,7 +135,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'activities',
     'workflows/contract.ts',
     'src/db/payments/payment-progress.ts',
-    'src/db/payments/operator-exchange.ts',
+    ...['src/db/payments/operator-exchange.ts', 'src/db/payments/operator-message.ts'],
     'src/db/payments/payee-name.ts',
     'src/coalescing-loop.ts',
     'src/db/work/breakers.ts',
