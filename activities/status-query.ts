@@ -49,7 +49,7 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
     const { status } = queried;
     const hasStatus = status.kind !== 'unknown';
     if (!hasStatus && isInLocalActivity()) {
-      await recordExchange(deps, ref, exchange);
+      if (exchange !== null) await recordExchange(deps, ref, exchange);
       return { kind: 'queried', snapshot: payment.snapshot, hasStatus };
     }
     const snapshot = await withFailures(() => recorder.recordStatus(ref, payment, queried, exchange));
@@ -90,14 +90,15 @@ async function beginWithinTask(ref: PaymentRef, { clocks }: StatusQueryDeps, kin
   return begin();
 }
 
-/** One call. The caller records the exchange, and ends the permit. */
+/** One call, or none where the operator could not find the payment. The caller records the exchange, and ends the permit. */
 export async function queryOperator(
   ref: PaymentRef,
   { payment, permit }: { readonly payment: LoadedPayment; readonly permit: CallPermit },
   deps: StatusQueryDeps,
-): Promise<{ readonly queried: QueriedStatus; readonly exchange: NewExchange }> {
+): Promise<{ readonly queried: QueriedStatus; readonly exchange: NewExchange | null }> {
   const { operators, log } = deps;
   const queriedAtMs = Date.now();
+  if (!payment.isAskable) return { queried: { status: { kind: 'unknown' }, queriedAtMs }, exchange: null };
   const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'status_query', () =>
     payment.queryStatus(operators[payment.operator]),
   );

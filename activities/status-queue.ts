@@ -209,7 +209,7 @@ async function queryAndRecord(
   const { kinds, recorder, clocks } = context;
   const payment = await kinds.load(ref);
   const { queried, exchange } = await queryOperator(ref, { payment, permit }, context);
-  window.answered(queried.status.kind !== 'unknown');
+  if (exchange !== null) window.answered(queried.status.kind !== 'unknown');
   if (decides(ref.kind, payment.snapshot, queried, context)) {
     await recorder.recordStatus(ref, payment, queried, exchange);
   }

@@ -2,7 +2,7 @@
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Operator } from './port.ts';
 
-const NOT_SET_UP = { kind: 'unknown', reason: 'not sent: the operator is not set up' } as const;
+const NOT_SET_UP = { kind: 'unknown', reason: 'not sent: the operator is not set up', isUnprocessed: true } as const;
 
 /** Every call has an unknown outcome, for which a person must act. */
 export function absentOperator(id: OperatorId, parseCallback: Operator['parseCallback']): Operator {
@@ -18,6 +18,7 @@ export function absentOperator(id: OperatorId, parseCallback: Operator['parseCal
     getRefundStatus: query,
     getPayeeName: null,
     parseCallback,
+    readMessage: null,
     close: () => Promise.resolve(),
   };
 }

@@ -17,6 +17,8 @@ export type Operators = Readonly<Record<OperatorId, Operator>>;
 export const PARSE_CALLBACK: Readonly<Record<OperatorId, Operator['parseCallback']>> = {
   'mtn-momo': parseMtnCallback,
   'airtel-money': parseAirtelCallback,
+  // What names one of its payments comes to an address of that payment.
+  daraja: () => null,
 };
 
 /** `db` holds the tokens that all processes share. Throws where a credential of MTN is missing, which no configuration with the role `worker` lacks. */
@@ -26,6 +28,7 @@ export function createOperators(config: Config, db: Queryable, onCalled: (call: 
   return {
     'mtn-momo': measuredOperator(mtnMomo(config, tokensOf('mtn-momo')), onCalled),
     'airtel-money': measuredOperator(airtelMoney(config, tokensOf('airtel-money')), onCalled),
+    daraja: measuredOperator(absentOperator('daraja', PARSE_CALLBACK.daraja), onCalled),
   };
 }
 
@@ -74,6 +77,7 @@ export function callLimits({ settings }: Config): Readonly<Record<OperatorId, Ca
       connections: settings.MALIPO_AIRTEL_MONEY_CONNECTIONS,
       perSecond: settings.MALIPO_AIRTEL_MONEY_CALLS_PER_SECOND,
     },
+    daraja: { connections: 1, perSecond: 1 },
   };
 }
 

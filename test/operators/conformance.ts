@@ -19,6 +19,7 @@ import {
   type Direction,
 } from './directions.ts';
 import { valuesOf } from '../support/values-of.ts';
+import { sentAs } from '../support/sent-payment.ts';
 
 type Row = { row: string; sends: SendOutcome['kind'][]; outcome: 'succeeded' | FailureCode; callbacks: number };
 
@@ -83,7 +84,7 @@ export function conformsToThePort(id: OperatorId, start: () => Promise<AdapterHa
       });
     }
     reportsReturnedMoney(directions, () => harness, dialect);
-    if (OPERATORS[id].canRefund) refusesWrongRefunds(() => harness);
+    if (OPERATORS[id].capabilities.refund !== null) refusesWrongRefunds(() => harness);
     else refusesEveryRefund(() => harness);
     readsCallbacks(() => harness);
     knowsPayees(() => harness);
@@ -109,7 +110,7 @@ function reportsEachRow(direction: Direction, harness: () => AdapterHarness, { o
       const status = await final(() => direction.status(harness().operator, reference));
       if (outcome === 'succeeded') {
         assert.ok(status.kind === 'succeeded', JSON.stringify(status));
-        assert.ok(status.receipt.length > 0);
+        assert.ok(status.receipt !== null && status.receipt.length > 0);
         assert.equal(status.paid !== undefined, namesMoney);
         if (status.paid !== undefined) assert.ok(isPaidAsRequested(status.paid, harness().money));
       } else {
@@ -245,7 +246,7 @@ function refusesWrongRefunds(harness: () => AdapterHarness): void {
     const outcome = await operator.refundCollection(request);
     assert.ok(outcome.kind === 'refused', JSON.stringify(outcome));
     assert.equal(outcome.code, 'operator_rejected');
-    assert.deepEqual(await operator.getRefundStatus(operatorReference), { kind: 'not_found' });
+    assert.deepEqual(await operator.getRefundStatus(sentAs(operatorReference)), { kind: 'not_found' });
   }
 
   it('returns refused for a refund of an unknown or an unpaid collection', async () => {
@@ -272,7 +273,7 @@ function refusesEveryRefund(harness: () => AdapterHarness): void {
     const [original, operatorReference] = [randomUUID(), randomUUID()];
     const request = { operatorReference, originalOperatorReference: original, money, note: 'Refund' };
     assert.equal((await operator.refundCollection(request)).kind, 'refused');
-    assert.deepEqual(await operator.getRefundStatus(operatorReference), { kind: 'not_found' });
+    assert.deepEqual(await operator.getRefundStatus(sentAs(operatorReference)), { kind: 'not_found' });
     assert.deepEqual(await harness().seen(operatorReference), { requestsReceived: 0, timesAccepted: 0 });
   });
 }

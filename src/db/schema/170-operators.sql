@@ -29,7 +29,8 @@ CREATE TABLE operator_exchanges (
   outcome text NOT NULL CONSTRAINT operator_exchanges_outcome CHECK (CASE kind
     WHEN 'send' THEN outcome IN ('accepted', 'refused', 'unknown')
     WHEN 'name_query' THEN outcome IN ('named', 'unnamed', 'unknown')
-    ELSE outcome IN ('pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found', 'unknown') END),
+    ELSE outcome IN (
+      'pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found', 'asked', 'unknown') END),
   failure_code text CONSTRAINT operator_exchanges_failure
     CHECK ((outcome IN ('refused', 'failed')) = (failure_code IS NOT NULL) AND length(failure_code) <= 40)
 );

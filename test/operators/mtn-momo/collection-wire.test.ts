@@ -27,6 +27,7 @@ import {
   paidWith,
 } from './wire-harness.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { sentAs } from '../../support/sent-payment.ts';
 
 describe("the MTN adapter's collections", () => {
   const wire = useMtnWire();
@@ -42,7 +43,7 @@ describe("the MTN adapter's collections", () => {
   }
 
   function getStatus(): Promise<StatusOutcome> {
-    return wire.operator.getCollectionStatus(REFERENCE);
+    return wire.operator.getCollectionStatus(sentAs(REFERENCE));
   }
 
   describe('its requests', () => {
@@ -67,7 +68,7 @@ describe("the MTN adapter's collections", () => {
 
     it('keep the path of the base address', async () => {
       const behindPath = wire.open({ baseUrl: `${wire.stub.url}/gateway/` });
-      await behindPath.getCollectionStatus(REFERENCE);
+      await behindPath.getCollectionStatus(sentAs(REFERENCE));
       await behindPath.close();
       assert.deepEqual(valuesOf(wire.stub.received, 'path'), [
         '/gateway/collection/token/',
@@ -103,7 +104,7 @@ describe("the MTN adapter's collections", () => {
       const nobody = await startStubOperator();
       await nobody.stop();
       const alone = wire.open({ baseUrl: nobody.url });
-      const outcome = await alone.getCollectionStatus(REFERENCE);
+      const outcome = await alone.getCollectionStatus(sentAs(REFERENCE));
       assert.deepEqual(outcome, busy('no token: connection failed: ECONNREFUSED'));
       await alone.close();
     });
@@ -300,17 +301,17 @@ describe("the MTN adapter's collections", () => {
 
   it('are not sent when their deadline passes while they wait for a connection', async () => {
     const narrow = wire.open({ connections: 1, requestTimeoutMs: 1000 });
-    await narrow.getCollectionStatus(REFERENCE);
+    await narrow.getCollectionStatus(sentAs(REFERENCE));
     wire.stub.set({ call: silence });
     const sent = wire.stub.calls().length;
     const outcomes = await Promise.all([
-      narrow.getCollectionStatus(REFERENCE),
-      narrow.getCollectionStatus(REFERENCE),
-      narrow.getCollectionStatus(REFERENCE),
+      narrow.getCollectionStatus(sentAs(REFERENCE)),
+      narrow.getCollectionStatus(sentAs(REFERENCE)),
+      narrow.getCollectionStatus(sentAs(REFERENCE)),
     ]);
     assert.ok(outcomes.every(({ kind }) => kind === 'unknown'));
     wire.stub.set({ call: raw(418, '') });
-    const next = await narrow.getCollectionStatus(REFERENCE);
+    const next = await narrow.getCollectionStatus(sentAs(REFERENCE));
     assert.deepEqual(next, { kind: 'unknown', reason: 'http 418' });
     assert.equal(wire.stub.calls().length, sent + 2);
     await narrow.close();
