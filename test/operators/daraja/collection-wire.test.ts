@@ -8,7 +8,7 @@ import {
   errorOf,
   itMaps,
   NO_ANSWERS,
-  promptTaken,
+  promptAccepted,
   TIMEOUT_MS,
   unknown,
   unprocessed,
@@ -36,7 +36,7 @@ describe("the Daraja adapter's prompts", () => {
 
   describe('its requests', () => {
     it('have a description of thirteen plain characters at most', async () => {
-      wire.reply(promptTaken());
+      wire.reply(promptAccepted());
       const texts = ["Amina's café & Söhne 17", 'Ürün – 5€', '日本', '', 'a\u0000b\nc'];
       for (const payerMessage of texts) await raisePrompt({ payerMessage });
       const descriptions = wire.stub
@@ -46,7 +46,7 @@ describe("the Daraja adapter's prompts", () => {
     });
 
     it('have whole shillings, and are not made for cents or another market', async () => {
-      wire.reply(promptTaken());
+      wire.reply(promptAccepted());
       const notSent = unprocessed('not sent: of another market, or no whole shillings', 'account');
       for (const changes of [
         { money: { amountMinor: 50_050n, currency: 'KES' } },
@@ -68,7 +68,7 @@ describe("the Daraja adapter's prompts", () => {
     ] as const;
     for (const [code, status] of tokenRefusals) {
       it(`renew a token that is refused with ${code} once, and are sent again`, async () => {
-        wire.reply(inTurn(errorOf(status, code), promptTaken()));
+        wire.reply(inTurn(errorOf(status, code), promptAccepted()));
         assert.deepEqual(await raisePrompt(), ACCEPTED);
         assert.equal(wire.stub.tokenRequests(), 2);
         const [first, second] = wire.stub.calls();
@@ -84,7 +84,7 @@ describe("the Daraja adapter's prompts", () => {
     }
 
     it('are not sent again after a code of a refused token with another status', async () => {
-      wire.reply(inTurn(errorOf(500, '404.001.03'), promptTaken()));
+      wire.reply(inTurn(errorOf(500, '404.001.03'), promptAccepted()));
       assert.deepEqual(await raisePrompt(), unknown('http 500 404.001.03', 'no_answer'));
       assert.equal(wire.stub.calls().length, 1);
     });
@@ -113,7 +113,7 @@ describe("the Daraja adapter's prompts", () => {
     });
 
     it('may have been sent when nobody answers, and are sent once', async () => {
-      wire.reply(promptTaken());
+      wire.reply(promptAccepted());
       await raisePrompt();
       await wire.timeOutEarly();
       wire.reply(() => undefined);
@@ -143,11 +143,11 @@ describe("the Daraja adapter's prompts", () => {
   describe('reading the response to a send', () => {
     const cut = unknown('connection failed: UND_ERR_SOCKET', 'no_answer');
     const cases: readonly Case<SendOutcome>[] = [
-      ['0', promptTaken(), ACCEPTED],
-      ['0 as a number', promptTaken({ ResponseCode: 0 }), ACCEPTED],
-      ['0 without an id', promptTaken({ CheckoutRequestID: undefined }), { kind: 'accepted' }],
-      ['1', promptTaken({ ResponseCode: '1' }), unknown('http 200')],
-      ['no code', promptTaken({ ResponseCode: undefined }), unknown('http 200')],
+      ['0', promptAccepted(), ACCEPTED],
+      ['0 as a number', promptAccepted({ ResponseCode: 0 }), ACCEPTED],
+      ['0 without an id', promptAccepted({ CheckoutRequestID: undefined }), { kind: 'accepted' }],
+      ['1', promptAccepted({ ResponseCode: '1' }), unknown('http 200')],
+      ['no code', promptAccepted({ ResponseCode: undefined }), unknown('http 200')],
       ['0 with 201', json(201, { ResponseCode: '0', CheckoutRequestID: CHECKOUT_ID }), unknown('http 201')],
       ['500.001.1001', errorOf(500, '500.001.1001'), unknown('http 500 500.001.1001', 'no_answer')],
       ['half a body', halfBody(200, '{"ResponseCode": "0", "CheckoutRequestID": "x"}'), cut],

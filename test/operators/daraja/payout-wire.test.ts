@@ -10,7 +10,7 @@ import {
   itMaps,
   NO_ANSWERS,
   QUERY_ID,
-  requestTaken,
+  requestAccepted,
   unknown,
   unprocessed,
   useDarajaWire,
@@ -30,7 +30,7 @@ describe("the Daraja adapter's payouts", () => {
   const ask = (): Promise<StatusOutcome> => wire.operator.getPayoutStatus({ ...sentAs(REFERENCE), queryId: QUERY_ID });
 
   it('have remarks of a hundred plain characters at most, and whole shillings', async () => {
-    wire.reply(requestTaken());
+    wire.reply(requestAccepted());
     await sendPayout('é'.repeat(120));
     assert.deepEqual(
       await sendPayout('x', 50_001n),
@@ -44,7 +44,7 @@ describe("the Daraja adapter's payouts", () => {
   });
 
   it('have the encrypted password of the initiator, another text each time', async () => {
-    wire.reply(requestTaken());
+    wire.reply(requestAccepted());
     await sendPayout();
     await sendPayout();
     await ask();
@@ -56,26 +56,26 @@ describe("the Daraja adapter's payouts", () => {
   });
 
   it('renew a refused token once', async () => {
-    wire.reply(inTurn(errorOf(404, '404.001.03'), requestTaken()));
+    wire.reply(inTurn(errorOf(404, '404.001.03'), requestAccepted()));
     assert.deepEqual(await sendPayout(), { kind: 'accepted', issuedId: CONVERSATION_ID });
     assert.equal(wire.stub.tokenRequests(), 2);
   });
 
   describe('reading the response to a send', () => {
     const cases: readonly Case<SendOutcome>[] = [
-      ['0', requestTaken(), { kind: 'accepted', issuedId: CONVERSATION_ID }],
+      ['0', requestAccepted(), { kind: 'accepted', issuedId: CONVERSATION_ID }],
       [
         '0 without our reference',
-        requestTaken({ OriginatorConversationID: undefined }),
+        requestAccepted({ OriginatorConversationID: undefined }),
         { kind: 'accepted', issuedId: CONVERSATION_ID },
       ],
-      ['0 without an id', requestTaken({ ConversationID: '' }), { kind: 'accepted' }],
+      ['0 without an id', requestAccepted({ ConversationID: '' }), { kind: 'accepted' }],
       [
         '0 about another payment',
-        requestTaken({ OriginatorConversationID: QUERY_ID }),
+        requestAccepted({ OriginatorConversationID: QUERY_ID }),
         unknown('answer about another payment'),
       ],
-      ['1', requestTaken({ ResponseCode: '1' }), unknown('http 200')],
+      ['1', requestAccepted({ ResponseCode: '1' }), unknown('http 200')],
       ...NO_ANSWERS,
     ];
     itMaps(wire, cases, () => sendPayout());
@@ -83,8 +83,8 @@ describe("the Daraja adapter's payouts", () => {
 
   describe('asking for the status', () => {
     const cases: readonly Case<StatusOutcome>[] = [
-      ['0', requestTaken({ OriginatorConversationID: '3213-416199-2' }), { kind: 'asked' }],
-      ['1', requestTaken({ ResponseCode: '1' }), unknown('http 200')],
+      ['0', requestAccepted({ OriginatorConversationID: '3213-416199-2' }), { kind: 'asked' }],
+      ['1', requestAccepted({ ResponseCode: '1' }), unknown('http 200')],
       ...NO_ANSWERS,
     ];
     itMaps(wire, cases, ask);

@@ -63,7 +63,7 @@ export function useDarajaWire(): DarajaWire {
   return wire;
 }
 
-export function promptTaken(changes: object = {}): Reply {
+export function promptAccepted(changes: object = {}): Reply {
   return json(200, {
     MerchantRequestID: '29115-34620561-1',
     CheckoutRequestID: CHECKOUT_ID,
@@ -74,7 +74,7 @@ export function promptTaken(changes: object = {}): Reply {
   });
 }
 
-export function requestTaken(changes: object = {}): Reply {
+export function requestAccepted(changes: object = {}): Reply {
   return json(200, {
     ConversationID: CONVERSATION_ID,
     OriginatorConversationID: REFERENCE,
