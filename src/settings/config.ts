@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { loadClocks } from './clocks.ts';
 import type { Clocks } from '../domain/clocks.ts';
 import { MTN_TARGET_ENVIRONMENTS } from '../domain/payments/operator-catalogue.ts';
+import { DARAJA_SANDBOX_SETTINGS } from './daraja.ts';
 import {
   AIRTEL_SANDBOX_SETTINGS,
   findMissingCredentials,
@@ -136,6 +137,7 @@ const SANDBOX_SETTINGS = z.object({
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
   ...MTN_CREDENTIALS,
   ...AIRTEL_SANDBOX_SETTINGS,
+  ...DARAJA_SANDBOX_SETTINGS,
 });
 
 export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
@@ -292,6 +294,7 @@ const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   MALIPO_OPERATOR_PREFIXES: 'those of the catalogue',
   MALIPO_OPERATOR_AMOUNTS: 'those of the catalogue',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
+  MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: 'another one after each start',
 };
 
 const SHAPES = {

@@ -10,7 +10,7 @@ export type DarajaClient = {
   token(query?: string, authorization?: string): Promise<WireResponse>;
   /** Sends `body` as it is. */
   post(path: string, body: unknown, authorization?: string): Promise<WireResponse>;
-  push(fields?: Fields): Promise<WireResponse>;
+  push(fields?: Fields, authorization?: string): Promise<WireResponse>;
   query(checkoutRequestId: unknown, fields?: Fields): Promise<WireResponse>;
   pay(fields?: Fields): Promise<WireResponse>;
   /** One of the requests that are answered later; the answer comes to `ResultURL`. */
@@ -81,19 +81,23 @@ export function darajaClient(sandbox: { readonly url: string }, callbacks: { rea
     token,
     post,
     credential,
-    push: (fields = {}) =>
-      post(PATHS.push, {
-        ...merchant(),
-        TransactionType: 'CustomerPayBillOnline',
-        Amount: 500,
-        PartyA: phoneOf('500'),
-        PartyB: DARAJA.shortcode,
-        PhoneNumber: phoneOf('500'),
-        CallBackURL: callbacks.url,
-        AccountReference: newReference(),
-        TransactionDesc: 'Order 17',
-        ...fields,
-      }),
+    push: (fields = {}, authorization?: string) =>
+      post(
+        PATHS.push,
+        {
+          ...merchant(),
+          TransactionType: 'CustomerPayBillOnline',
+          Amount: 500,
+          PartyA: phoneOf('500'),
+          PartyB: DARAJA.shortcode,
+          PhoneNumber: phoneOf('500'),
+          CallBackURL: callbacks.url,
+          AccountReference: newReference(),
+          TransactionDesc: 'Order 17',
+          ...fields,
+        },
+        authorization,
+      ),
     query: (checkoutRequestId, fields = {}) =>
       post(PATHS.query, { ...merchant(), CheckoutRequestID: checkoutRequestId, ...fields }),
     pay: async (fields = {}) =>
