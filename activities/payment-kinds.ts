@@ -6,7 +6,7 @@ import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import { capabilitiesOf, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { StatusBasis } from '../src/domain/payments/operator-status.ts';
+import type { OperatorStatus, StatusBasis } from '../src/domain/payments/operator-status.ts';
 import { isFinal, type MoneyOut, type Payment, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
@@ -44,7 +44,11 @@ export type LoadedPayment = {
   /** Whether it may be sent now, if its release is attested. */
   maySend(now: Date): boolean;
   send(operator: Operator): Promise<SendOutcome>;
-  queryStatus(operator: Operator): Promise<StatusOutcome>;
+  /** As a query names it. */
+  readonly sent: SentPayment;
+  /** Where a message named the id in `sent`, and no answer to a send did: that message. */
+  readonly namedBy?: { readonly status: OperatorStatus; readonly isWhole: boolean };
+  queryStatus(operator: Operator, sent: SentPayment): Promise<StatusOutcome>;
 };
 
 type PaymentKindsDeps = {
@@ -199,7 +203,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
         money: collection,
         payerMessage: collection.description ?? collection.reference,
       }),
-    queryStatus: (operator) => operator.getCollectionStatus(sentPayment(collection)),
+    queryStatus: (operator, sent) => operator.getCollectionStatus(sent),
   };
 }
 
@@ -221,7 +225,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, clocks: SendClo
         money: payout,
         payeeMessage: payout.description ?? payout.reference,
       }),
-    queryStatus: (operator) => operator.getPayoutStatus(sentPayment(payout)),
+    queryStatus: (operator, sent) => operator.getPayoutStatus(sent),
   };
 }
 
@@ -254,7 +258,7 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, clocks: S
         money: reversal,
         note: reversal.reference,
       }),
-    queryStatus: (operator) => operator.getRefundStatus(sentPayment(reversal)),
+    queryStatus: (operator, sent) => operator.getRefundStatus(sent),
   };
 }
 
@@ -263,11 +267,12 @@ function sendOf(payment: Payment) {
   const isSendBegun = payment.sendBegunAt !== null;
   const isSentOnce = payment.sendsOnce || send === 'once';
   const isFound = statusKey === 'ours' || payment.operatorIssuedId !== null;
-  return { isSendBegun, isSentOnce, isAskable: status !== 'none' && isFound && (isSendBegun || !isSentOnce) };
-}
-
-function sentPayment({ operatorReference, operatorIssuedId }: Payment): SentPayment {
-  return { operatorReference, issuedId: operatorIssuedId, queryId: null };
+  return {
+    isSendBegun,
+    isSentOnce,
+    isAskable: status !== 'none' && isFound && (isSendBegun || !isSentOnce),
+    sent: { operatorReference: payment.operatorReference, issuedId: payment.operatorIssuedId, queryId: null },
+  };
 }
 
 function snapshotOf(payment: Payment, clocks: SendClocks): PaymentSnapshot {

@@ -100,6 +100,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/admin/doctor': [
     'src/admin/doctor',
     'src/settings/config.ts',
+    'src/settings/operators.ts',
     'src/settings/clocks.ts',
     'src/domain',
     'src/security',
@@ -115,6 +116,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/admin': [
     'src/admin',
     'src/settings/config.ts',
+    'src/settings/operators.ts',
     'src/domain',
     'src/security',
     'src/operations',
@@ -137,7 +139,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'activities',
     'workflows/contract.ts',
     'src/db/payments/payment-progress.ts',
-    'src/db/payments/operator-exchange.ts',
+    ...['src/db/payments/operator-exchange.ts', 'src/db/payments/operator-message.ts'],
     'src/db/payments/payee-name.ts',
     'src/coalescing-loop.ts',
     'src/db/work/breakers.ts',

@@ -4,6 +4,8 @@ import type { FailureCode } from '../domain/payments/failure.ts';
 import type { Money } from '../domain/money.ts';
 import type { MessagePurpose, OperatorId } from '../domain/payments/operator-catalogue.ts';
 
+export type { MessagePurpose };
+
 export type PromptRequest = {
   /** UUID v4, recorded before the first send and the same on every retry: the operator's own idempotency key. */
   readonly operatorReference: string;

@@ -69,6 +69,9 @@ export const beginCollectionQuery = reads.beginQuery;
 /** Throws `collection_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export const getCollection = reads.get;
 
+/** Searches all merchants: only for messages, whose address names nothing but the operator reference. */
+export const findCollectionByOperatorReference = reads.findByOperatorReference;
+
 export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 
 /** A page of the newest collections that pass the filter. */

@@ -8,7 +8,6 @@ import {
   type RulesByKind,
   type Taker,
 } from './amount-rules.ts';
-import type { PaymentKind } from './payment.ts';
 import {
   AIRTEL_PREFIXES,
   MTN_PREFIXES,
@@ -121,6 +120,12 @@ export type MessagePurpose = 'result' | 'timeout' | 'query';
 
 const ASKED_BY_OUR_KEY = { send: 'idempotent', status: 'sync', statusKey: 'ours', settles: 'later' } as const;
 
+type Messages = {
+  readonly purposes: readonly MessagePurpose[];
+  /** The body of our response, in the operator's own words: it says that the message came, and nothing of what follows from it. */
+  readonly acknowledgement: Readonly<Record<string, string | number>>;
+};
+
 type OperatorEntry = {
   readonly name: string;
   readonly markets: readonly Market[];
@@ -132,6 +137,8 @@ type OperatorEntry = {
     /** Null: none is sent. The operator offers none, or none that is certain to be paid once. */
     readonly refund: Capabilities | null;
   };
+  /** What arrives at addresses that it gets for one payment or query each; null: its callbacks are hints, at any address. */
+  readonly messages: Messages | null;
 };
 
 /** Amounts from the operators' published customer tariffs; prefixes with their sources in `operator-prefixes.ts`. */
@@ -145,6 +152,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
       payout: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: null },
       refund: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: null },
     },
+    messages: null,
   },
   'airtel-money': {
     name: 'Airtel Money',
@@ -155,6 +163,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
       payout: { ...ASKED_BY_OUR_KEY, statusSays: { amount: false, receipt: true }, authorisation: null },
       refund: null,
     },
+    messages: null,
   },
   daraja: {
     name: 'M-Pesa',
@@ -179,11 +188,21 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
       },
       refund: null,
     },
+    messages: {
+      purposes: ['result', 'timeout', 'query'],
+      acknowledgement: { ResultCode: 0, ResultDesc: 'Accepted' },
+    },
   },
 };
 
 /** What the operator can do with payments of this kind. Throws for a refund where it offers none: no such payment is made. */
-export function capabilitiesOf({ operator, kind }: { readonly operator: OperatorId; readonly kind: PaymentKind }): Capabilities {
+export function capabilitiesOf({
+  operator,
+  kind,
+}: {
+  readonly operator: OperatorId;
+  readonly kind: 'collection' | 'payout' | 'reversal';
+}): Capabilities {
   const { collection, payout, refund } = OPERATORS[operator].capabilities;
   const found = { collection, payout, reversal: refund }[kind];
   if (found === null) throw new Error(`${OPERATORS[operator].name} offers no refund`);

@@ -42,7 +42,7 @@ describe('a collection that is sent once', () => {
       },
       clocks: { ...TEST_CLOCKS, operatorTimeoutMs: OPERATOR_TIMEOUT_MS, minimumQueryGapMs: 0 },
     });
-  const send = (ref: PaymentRef) => testActivities(deps()).sendWithOperator(ref);
+  const send = (ref: PaymentRef) => testActivities(deps(), 'daraja').sendWithOperator(ref);
   const load = ({ id }: PaymentRef): Promise<Collection> => getCollection(db, merchant.id, id);
 
   beforeEach(() => {
@@ -72,7 +72,7 @@ describe('a collection that is sent once', () => {
     const sent = await send(ref);
     assert.ok(sent.kind === 'recorded' && sent.snapshot.state === 'prompted');
     assert.equal((await load(ref)).operatorIssuedId, 'ws_CO_1');
-    await testActivities(deps()).queryStatusWithOperator(ref);
+    await testActivities(deps(), 'daraja').queryStatusWithOperator(ref);
     const { operatorReference } = await load(ref);
     assert.deepEqual(asked, [{ operatorReference, issuedId: 'ws_CO_1', queryId: null }]);
   });
@@ -198,7 +198,7 @@ describe('a collection that is sent once', () => {
       ref = await newRef();
       await send(ref);
       status = { kind: 'succeeded', receipt: null };
-      const { snapshot } = await testActivities(deps()).queryStatusWithOperator(ref);
+      const { snapshot } = await testActivities(deps(), 'daraja').queryStatusWithOperator(ref);
       assert.equal(snapshot.state, 'succeeded');
     });
 
@@ -214,7 +214,7 @@ describe('a collection that is sent once', () => {
       await makeCollection(db, merchant.id, 'succeeded', { operator: 'daraja' });
       const other = await newRef();
       await send(other);
-      await testActivities(deps()).queryStatusWithOperator(other);
+      await testActivities(deps(), 'daraja').queryStatusWithOperator(other);
       await recordReceipt(db, other, receipt);
       await assert.rejects(tell(receipt), ReceiptReused);
     });
@@ -226,7 +226,7 @@ describe('a collection that is sent once', () => {
     await send(ref);
     await tamper(db, `UPDATE work SET due_at = now() WHERE id = $1`, [ref.id]);
     await queryWhatIsDue(db, deps());
-    await testActivities(deps()).queryStatusWithOperator(ref);
+    await testActivities(deps(), 'daraja').queryStatusWithOperator(ref);
     assert.deepEqual(asked, []);
     assert.equal((await load(ref)).state, 'reconciling');
   });
@@ -240,7 +240,7 @@ describe('a collection that is sent once', () => {
       [ref.id],
     );
     status = { kind: 'not_found' };
-    await testActivities(deps()).queryStatusWithOperator(ref);
+    await testActivities(deps(), 'daraja').queryStatusWithOperator(ref);
     assert.deepEqual([asked.length, (await load(ref)).state], [1, 'reconciling']);
     const at = new Date();
     const forced = await record(db, ref, { kind: 'never_accepted', queriedAtMs: at.getTime() }, at);
