@@ -9,7 +9,7 @@ type DarajaFiles = { readonly key: string; readonly certificate: string };
 
 /** The files' paths in the data folder. */
 export function darajaFiles(dataDir: string): DarajaFiles {
-  return { key: join(dataDir, 'daraja-key.pem'), certificate: join(dataDir, 'daraja-certificate.pem') };
+  return { key: join(dataDir, 'mpesa-key.pem'), certificate: join(dataDir, 'mpesa-certificate.pem') };
 }
 
 /** Writes both where they are missing; the key stays the same at every start on this data folder. */

@@ -24,6 +24,7 @@ import {
   operatorAmounts,
   operatorPrefixes,
   port,
+  rsaPrivateKey,
   secret,
   walletPin,
   webAddress,
@@ -328,7 +329,7 @@ function withoutEmpty(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-const HIDDEN: ReadonlySet<unknown> = new Set([secret, walletPin, databaseUrl, keyRing]);
+const HIDDEN: ReadonlySet<unknown> = new Set([secret, walletPin, rsaPrivateKey, databaseUrl, keyRing]);
 
 function secretNames(shape: z.ZodRawShape): string[] {
   return Object.entries(shape).flatMap(([name, schema]) =>

@@ -1,7 +1,7 @@
 // The settings of Safaricom's Daraja, by which M-Pesa is reached: a group, which is set whole or not at all.
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
-import { count, file, milliseconds, secret, webAddress, type Secret } from './values.ts';
+import { count, file, milliseconds, rsaPrivateKey, secret, webAddress, type Secret } from './values.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -108,23 +108,13 @@ export function findRefusedDarajaCallback(environment: Environment): string[] {
   return word === undefined ? [] : [`${name}: must not have "${word}" in it, which M-Pesa refuses in addresses`];
 }
 
-/** With it the sandbox operator decrypts what was encrypted with its certificate, which it publishes. */
-const privateKey = secret.refine(isRsaKey, { error: 'must be the private key of RSA, as PEM' });
-
 /** The sandbox process's: it is the other side. Without a key of its own it has another one, and another certificate, after each start. */
 export const DARAJA_SANDBOX_SETTINGS = {
   ...DARAJA_CREDENTIALS,
-  MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: privateKey.optional(),
+  // With it the sandbox operator decrypts what was encrypted with its certificate, which it publishes.
+  MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: rsaPrivateKey.optional(),
   MALIPO_SANDBOX_DARAJA_TOKEN_LIFE_MS: milliseconds.default(3_599_000),
 };
-
-function isRsaKey(pem: Secret): boolean {
-  try {
-    return createPrivateKey(pem.reveal()).asymmetricKeyType === 'rsa';
-  } catch {
-    return false;
-  }
-}
 
 function isOfRsaKey(pem: Secret): boolean {
   try {

@@ -54,7 +54,8 @@ export function darajaClient(sandbox: { readonly url: string }, callbacks: { rea
     send(`${sandbox.url}/oauth/v1/generate?${query}`, 'GET', { Authorization: authorization });
 
   async function post(path: string, body: unknown, authorization?: string): Promise<WireResponse> {
-    if (bearer === '') bearer = `Bearer ${String((await token()).body?.['access_token'])}`;
+    if (authorization === undefined && bearer === '')
+      bearer = `Bearer ${String((await token()).body?.['access_token'])}`;
     const headers = { 'Content-Type': 'application/json', Authorization: authorization ?? bearer };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const response = await send(`${sandbox.url}${path}`, 'POST', headers, text);

@@ -58,7 +58,7 @@ function airtelIn(settings: SandboxProcessSettings): Pick<SandboxConfig, 'airtel
 }
 
 // The group is set whole or not at all.
-function darajaIn(settings: SandboxProcessSettings): Pick<SandboxConfig, 'daraja'> {
+function darajaIn(settings: SandboxProcessSettings): Partial<SandboxConfig> {
   const account = {
     consumerKey: settings.MALIPO_DARAJA_CONSUMER_KEY,
     consumerSecret: settings.MALIPO_DARAJA_CONSUMER_SECRET?.reveal(),
