@@ -92,8 +92,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/temporal/setup.ts',
     'src/temporal/transport.ts',
     'src/db/platform/database.ts',
-    // The server beside a sandbox operator needs the certificate of its key.
-    'src/sandbox/daraja-certificate.ts',
     'type src/log.ts',
   ],
   // It only looks: at what nothing else of the staff's commands may reach.

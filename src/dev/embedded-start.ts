@@ -189,7 +189,7 @@ function settingsFor(
     MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${ports.sandbox}`,
     MALIPO_AIRTEL_MONEY_BASE_URL: `http://${HOST}:${ports.sandbox}`,
     MALIPO_DARAJA_BASE_URL: `http://${HOST}:${ports.sandbox}`,
-    MALIPO_DARAJA_CERTIFICATE_FILE: darajaFiles(dataDir).certificate,
+    MALIPO_DARAJA_CERTIFICATE_FILE: darajaFiles(dataDir).publicHalf,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_RATE_LIMIT_PER_SECOND: environment['MALIPO_RATE_LIMIT_PER_SECOND'] ?? '1000',
   };
