@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { loadClocks } from './clocks.ts';
 import type { Clocks } from '../domain/clocks.ts';
 import { MTN_TARGET_ENVIRONMENTS } from '../domain/payments/operator-catalogue.ts';
+import { DARAJA_SANDBOX_SETTINGS } from './daraja.ts';
 import {
   AIRTEL_SANDBOX_SETTINGS,
   findMissingCredentials,
@@ -23,6 +24,7 @@ import {
   operatorAmounts,
   operatorPrefixes,
   port,
+  rsaPrivateKey,
   secret,
   walletPin,
   webAddress,
@@ -136,6 +138,7 @@ const SANDBOX_SETTINGS = z.object({
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
   ...MTN_CREDENTIALS,
   ...AIRTEL_SANDBOX_SETTINGS,
+  ...DARAJA_SANDBOX_SETTINGS,
 });
 
 export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
@@ -292,6 +295,7 @@ const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   MALIPO_OPERATOR_PREFIXES: 'those of the catalogue',
   MALIPO_OPERATOR_AMOUNTS: 'those of the catalogue',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
+  MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: 'another one after each start',
 };
 
 const SHAPES = {
@@ -325,7 +329,7 @@ function withoutEmpty(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-const HIDDEN: ReadonlySet<unknown> = new Set([secret, walletPin, databaseUrl, keyRing]);
+const HIDDEN: ReadonlySet<unknown> = new Set([secret, walletPin, rsaPrivateKey, databaseUrl, keyRing]);
 
 function secretNames(shape: z.ZodRawShape): string[] {
   return Object.entries(shape).flatMap(([name, schema]) =>

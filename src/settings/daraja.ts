@@ -1,7 +1,7 @@
 // The settings of Safaricom's Daraja, by which M-Pesa is reached: a group, which is set whole or not at all.
 import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
-import { count, file, secret, webAddress, type Secret } from './values.ts';
+import { count, file, milliseconds, rsaPrivateKey, secret, webAddress, type Secret } from './values.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -107,6 +107,14 @@ export function findRefusedDarajaCallback(environment: Environment): string[] {
   const word = REFUSED_IN_ADDRESSES.exec(environment[name] ?? '')?.[0];
   return word === undefined ? [] : [`${name}: must not have "${word}" in it, which M-Pesa refuses in addresses`];
 }
+
+/** The sandbox process's: it is the other side. Without a key of its own it has another one, and another certificate, after each start. */
+export const DARAJA_SANDBOX_SETTINGS = {
+  ...DARAJA_CREDENTIALS,
+  // With it the sandbox operator decrypts what was encrypted with its certificate, which it publishes.
+  MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: rsaPrivateKey.optional(),
+  MALIPO_SANDBOX_DARAJA_TOKEN_LIFE_MS: milliseconds.default(3_599_000),
+};
 
 function isOfRsaKey(pem: Secret): boolean {
   try {

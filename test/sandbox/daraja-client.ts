@@ -10,7 +10,7 @@ export type DarajaClient = {
   token(query?: string, authorization?: string): Promise<WireResponse>;
   /** Sends `body` as it is. */
   post(path: string, body: unknown, authorization?: string): Promise<WireResponse>;
-  push(fields?: Fields): Promise<WireResponse>;
+  push(fields?: Fields, authorization?: string): Promise<WireResponse>;
   query(checkoutRequestId: unknown, fields?: Fields): Promise<WireResponse>;
   pay(fields?: Fields): Promise<WireResponse>;
   /** One of the requests that are answered later; the answer comes to `ResultURL`. */
@@ -54,7 +54,8 @@ export function darajaClient(sandbox: { readonly url: string }, callbacks: { rea
     send(`${sandbox.url}/oauth/v1/generate?${query}`, 'GET', { Authorization: authorization });
 
   async function post(path: string, body: unknown, authorization?: string): Promise<WireResponse> {
-    if (bearer === '') bearer = `Bearer ${String((await token()).body?.['access_token'])}`;
+    if (authorization === undefined && bearer === '')
+      bearer = `Bearer ${String((await token()).body?.['access_token'])}`;
     const headers = { 'Content-Type': 'application/json', Authorization: authorization ?? bearer };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const response = await send(`${sandbox.url}${path}`, 'POST', headers, text);
@@ -81,19 +82,23 @@ export function darajaClient(sandbox: { readonly url: string }, callbacks: { rea
     token,
     post,
     credential,
-    push: (fields = {}) =>
-      post(PATHS.push, {
-        ...merchant(),
-        TransactionType: 'CustomerPayBillOnline',
-        Amount: 500,
-        PartyA: phoneOf('500'),
-        PartyB: DARAJA.shortcode,
-        PhoneNumber: phoneOf('500'),
-        CallBackURL: callbacks.url,
-        AccountReference: newReference(),
-        TransactionDesc: 'Order 17',
-        ...fields,
-      }),
+    push: (fields = {}, authorization?: string) =>
+      post(
+        PATHS.push,
+        {
+          ...merchant(),
+          TransactionType: 'CustomerPayBillOnline',
+          Amount: 500,
+          PartyA: phoneOf('500'),
+          PartyB: DARAJA.shortcode,
+          PhoneNumber: phoneOf('500'),
+          CallBackURL: callbacks.url,
+          AccountReference: newReference(),
+          TransactionDesc: 'Order 17',
+          ...fields,
+        },
+        authorization,
+      ),
     query: (checkoutRequestId, fields = {}) =>
       post(PATHS.query, { ...merchant(), CheckoutRequestID: checkoutRequestId, ...fields }),
     pay: async (fields = {}) =>

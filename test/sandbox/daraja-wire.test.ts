@@ -46,6 +46,15 @@ describe("the sandbox operator's Daraja API", () => {
       });
     });
 
+    it('that counts no more once a request at row 017 was refused for it', async () => {
+      const bearer = `Bearer ${String((await client.token()).body?.['access_token'])}`;
+      const query = () => client.post(PATHS.query, {}, bearer);
+      assert.equal(errorOf(await query())[1], '400.002.02');
+      const phone = phoneOf('017');
+      assert.equal(errorOf(await client.push({ PartyA: phone, PhoneNumber: phone }, bearer))[1], '404.001.03');
+      assert.equal(errorOf(await query())[1], '404.001.03');
+    });
+
     it('without which it takes nothing', async () => {
       for (const path of Object.values(PATHS)) {
         assert.equal(errorOf(await client.post(path, {}, 'Bearer wrong'))[1], '404.001.03', path);
