@@ -41,7 +41,7 @@ export const RECEIPT = '363440463';
 
 /** An operator knows one payment here: its reference is the same in every send. */
 export function createModelOperator(plan: OperatorPlan, { nowMs, random, timeoutMs }: Deps): ModelOperator {
-  let takenAtMs: number | null = null;
+  let acceptedAtMs: number | null = null;
   let taken = 0;
   const { rates } = plan;
   const happens = (rate: number) => nowMs() < FAULTS_END_MS && random() < rate;
@@ -54,7 +54,7 @@ export function createModelOperator(plan: OperatorPlan, { nowMs, random, timeout
     if (happens(rates.refused)) return REFUSED;
     const isRepeated = taken > 0 && plan.send === 'idempotent';
     if (!isRepeated) {
-      takenAtMs ??= nowMs();
+      acceptedAtMs ??= nowMs();
       taken += 1;
     }
     return isRepeated ? { kind: 'accepted', isRepeated: true } : { kind: 'accepted' };
@@ -64,8 +64,8 @@ export function createModelOperator(plan: OperatorPlan, { nowMs, random, timeout
     if (isAway()) return BUSY;
     if (happens(rates.useless))
       return random() < 0.5 ? USELESS : { kind: 'unreadable', reason: 'status word not known' };
-    if (takenAtMs === null || nowMs() < takenAtMs + plan.lagMs) return { kind: 'not_found' };
-    return statusSince(takenAtMs + plan.decidesAfterMs);
+    if (acceptedAtMs === null || nowMs() < acceptedAtMs + plan.lagMs) return { kind: 'not_found' };
+    return statusSince(acceptedAtMs + plan.decidesAfterMs);
   }
 
   function statusSince(decidedAtMs: number): StatusOutcome {
