@@ -1,9 +1,9 @@
 // Records what follows from an operator's answer about a payment: the one place that decides the next transition from a status.
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
-import { addNotFound, markAccepted, resetNotFounds } from '../src/db/payments/payment-progress.ts';
+import { addNotFound, markAccepted, recordIssuedId, resetNotFounds } from '../src/db/payments/payment-progress.ts';
 import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
-import { contradictionIn } from '../src/domain/payments/discrepancy.ts';
+import { contradictionIn, IssuedIdReused } from '../src/domain/payments/discrepancy.ts';
 import type { FailureCode } from '../src/domain/payments/failure.ts';
 import {
   LIFECYCLES,
@@ -35,13 +35,36 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
     async recordStatus(
       ref: PaymentRef,
       payment: LoadedPayment,
-      queried: QueriedStatus,
+      queried: SaidOfPayment,
       exchange: NewExchange | null,
     ): Promise<PaymentSnapshot> {
+      const apply = async (said: SaidOfPayment) => {
+        const row = payment.row.kind === 'collection' ? payment.row : null;
+        const writer = createWriter(ref, said, { row, exchange }, { ...deps, kinds });
+        try {
+          return await applyStatus(ref.kind, payment.snapshot, { ...deps, kinds, ref, queried: said, writer });
+        } finally {
+          await writer.finish();
+        }
+      };
+      try {
+        return await apply(queried);
+      } catch (error) {
+        if (!(error instanceof IssuedIdReused)) throw error;
+        // By that id the operator would answer about the other payment.
+        deps.log.fatal({ id: ref.id, error }, 'the operator issued one id for two payments: this one has none');
+        const { status, queriedAtMs } = queried;
+        return apply({ status, queriedAtMs });
+      }
+    },
+
+    /** That nobody knows what became of the send, where it is not made again: the payment is `reconciling`. */
+    async recordDoubt(ref: PaymentRef, payment: LoadedPayment, exchange: NewExchange | null): Promise<PaymentSnapshot> {
       const row = payment.row.kind === 'collection' ? payment.row : null;
+      const queried: SaidOfPayment = { status: { kind: 'unknown' }, queriedAtMs: Date.now() };
       const writer = createWriter(ref, queried, { row, exchange }, { ...deps, kinds });
       try {
-        return await applyStatus(ref.kind, payment.snapshot, { ...deps, kinds, ref, queried, writer });
+        return await writer.record({ kind: 'outcome_unknown' });
       } finally {
         await writer.finish();
       }
@@ -65,6 +88,9 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
   };
 }
 
+/** A status, and the id that the operator issued with it. */
+export type SaidOfPayment = QueriedStatus & { readonly issuedId?: string };
+
 type Writer = {
   record(transition: TransitionInput): Promise<PaymentSnapshot>;
   /** Records the exchange by itself where no transition brought it along. */
@@ -73,22 +99,27 @@ type Writer = {
 
 function createWriter(
   ref: PaymentRef,
-  queried: QueriedStatus,
+  queried: SaidOfPayment,
   first: { readonly row: Collection | null; readonly exchange: NewExchange | null },
   { kinds, ...deps }: RecorderDeps & { readonly kinds: PaymentKinds },
 ): Writer {
   let { row, exchange: unrecorded } = first;
+  // Of what is sent out it is recorded with the acceptance.
+  let unissued = ref.kind === 'collection' ? (queried.issuedId ?? null) : null;
   return {
     async record(transition) {
       const basis = needsOperatorStatus(transition) ? basisOf(queried) : null;
       const exchange = ref.kind === 'collection' ? unrecorded : null;
-      const snapshot = await kinds.record(ref, transition, { at: new Date(), basis, exchange, row });
+      const issuedId = ref.kind === 'collection' ? unissued : null;
+      const snapshot = await kinds.record(ref, transition, { at: new Date(), basis, exchange, row, issuedId });
       row = null;
+      if (issuedId !== null) unissued = null;
       if (exchange !== null) unrecorded = null;
       return snapshot;
     },
     async finish() {
       if (unrecorded !== null) await recordExchange(deps, ref, unrecorded);
+      if (unissued !== null) await recordIssuedId(deps.db, ref, unissued);
     },
   };
 }
@@ -96,7 +127,7 @@ function createWriter(
 type Application = RecorderDeps & {
   readonly kinds: PaymentKinds;
   readonly ref: PaymentRef;
-  readonly queried: QueriedStatus;
+  readonly queried: SaidOfPayment;
   readonly writer: Writer;
 };
 
@@ -129,8 +160,9 @@ async function applyToSend<Kind extends PaymentKind>(
   if (ref.kind === 'collection') return before;
   const lifecycle = LIFECYCLES[kind];
   let snapshot = before;
-  if (lifecycle.isAcceptanceUnrecorded(before, queried.status)) {
-    await markAccepted(db, ref, new Date());
+  const { issuedId } = queried;
+  if (lifecycle.isAcceptanceUnrecorded(before, queried.status) || issuedId !== undefined) {
+    await markAccepted(db, ref, new Date(), issuedId ?? null);
     // The snapshot may be from before the send, and what was accepted was sent.
     snapshot = { ...before, isSendBegun: true, isAccepted: true };
   }

@@ -5,8 +5,8 @@ import { beginCollectionSend, beginQuery, markAccepted } from '../src/db/payment
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/lifecycle.ts';
-import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { StatusBasis } from '../src/domain/payments/operator-status.ts';
+import { capabilitiesOf, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { OperatorStatus, StatusBasis } from '../src/domain/payments/operator-status.ts';
 import { isFinal, type MoneyOut, type Payment, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
@@ -20,7 +20,7 @@ import type { Log } from '../src/log.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
 import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { recordUnattestedRelease, recordReusedReceipt } from '../src/operations/payments/record-discrepancy.ts';
-import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
+import type { Operator, SendOutcome, SentPayment, StatusOutcome } from '../src/operators/port.ts';
 import { getPayment } from '../src/db/payments/payment.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 
@@ -33,6 +33,10 @@ export type LoadedPayment = {
   readonly row: Payment;
   /** Whether any try to send it ever began. */
   readonly isSendBegun: boolean;
+  /** Whether a repeated send might pay twice, by the row or by the catalogue: then none is ever repeated. */
+  readonly isSentOnce: boolean;
+  /** Whether the operator can be asked about it: it finds the payment by what we know of it. */
+  readonly isAskable: boolean;
   /** Whether its row says that it was released, and no process of ours recorded that, or not as the row is now. */
   readonly isReleaseUnattested: boolean;
   /** Null: it may not be sent yet. */
@@ -40,7 +44,11 @@ export type LoadedPayment = {
   /** Whether it may be sent now, if its release is attested. */
   maySend(now: Date): boolean;
   send(operator: Operator): Promise<SendOutcome>;
-  queryStatus(operator: Operator): Promise<StatusOutcome>;
+  /** As a query names it. */
+  readonly sent: SentPayment;
+  /** Where a message named the id in `sent`, and no answer to a send did: that message. */
+  readonly namedBy?: { readonly status: OperatorStatus; readonly isWhole: boolean };
+  queryStatus(operator: Operator, sent: SentPayment): Promise<StatusOutcome>;
 };
 
 type PaymentKindsDeps = {
@@ -130,6 +138,8 @@ type Recording = {
   readonly basis: StatusBasis | null;
   /** Of a collection: the exchange from which the input follows, to be recorded with it. */
   readonly exchange: NewExchange | null;
+  /** Of a collection: the id that the operator issued, to be recorded with the input. */
+  readonly issuedId?: string | null;
   /** Of a collection: as it was read a moment ago; null: it is read again. */
   readonly row: Collection | null;
 };
@@ -137,7 +147,7 @@ type Recording = {
 async function recordOnce(
   ref: PaymentRef,
   input: TransitionInput,
-  { at, basis, exchange, row }: Recording,
+  { at, basis, exchange, row, issuedId = null }: Recording,
   { payments, log, recordedBy, clocks }: PaymentKindsDeps,
 ): Promise<PaymentSnapshot> {
   const { payment, isPosted } = await recordTransition(payments, {
@@ -147,6 +157,7 @@ async function recordOnce(
     basis,
     before: row,
     exchange,
+    issuedId,
     recordedBy,
   });
   if (!isPosted)
@@ -181,7 +192,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
     requestId: collection.requestId,
     snapshot: collectionSnapshot(collection),
     row: collection,
-    isSendBegun: collection.sendBegunAt !== null,
+    ...sendOf(collection),
     isReleaseUnattested: false,
     sendDeadlineAt: collection.promptDeadlineAt,
     maySend: (now) => collection.state === 'initiated' && collection.promptDeadlineAt > now,
@@ -192,7 +203,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
         money: collection,
         payerMessage: collection.description ?? collection.reference,
       }),
-    queryStatus: (operator) => operator.getCollectionStatus(operatorReference),
+    queryStatus: (operator, sent) => operator.getCollectionStatus(sent),
   };
 }
 
@@ -203,7 +214,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, clocks: SendClo
     requestId: payout.requestId,
     snapshot: payoutSnapshot(payout, clocks),
     row: payout,
-    isSendBegun: payout.sendBegunAt !== null,
+    ...sendOf(payout),
     isReleaseUnattested: isReleaseUnattested(payout, releases),
     sendDeadlineAt,
     maySend: (now) => payout.state === 'released' && sendDeadlineAt !== null && sendDeadlineAt > now,
@@ -214,7 +225,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, clocks: SendClo
         money: payout,
         payeeMessage: payout.description ?? payout.reference,
       }),
-    queryStatus: (operator) => operator.getPayoutStatus(operatorReference),
+    queryStatus: (operator, sent) => operator.getPayoutStatus(sent),
   };
 }
 
@@ -231,7 +242,7 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, clocks: S
     requestId: reversal.requestId,
     snapshot: reversalSnapshot(reversal, clocks),
     row: reversal,
-    isSendBegun: reversal.sendBegunAt !== null,
+    ...sendOf(reversal),
     isReleaseUnattested: isReleaseUnattested(reversal, releases),
     sendDeadlineAt,
     // A collection that the operator returned first must not be refunded too: the money would leave twice.
@@ -247,7 +258,20 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, clocks: S
         money: reversal,
         note: reversal.reference,
       }),
-    queryStatus: (operator) => operator.getRefundStatus(operatorReference),
+    queryStatus: (operator, sent) => operator.getRefundStatus(sent),
+  };
+}
+
+function sendOf(payment: Payment) {
+  const { send, status, statusKey } = capabilitiesOf(payment);
+  const isSendBegun = payment.sendBegunAt !== null;
+  const isSentOnce = payment.sendsOnce || send === 'once';
+  const isFound = statusKey === 'ours' || payment.operatorIssuedId !== null;
+  return {
+    isSendBegun,
+    isSentOnce,
+    isAskable: status !== 'none' && isFound && (isSendBegun || !isSentOnce),
+    sent: { operatorReference: payment.operatorReference, issuedId: payment.operatorIssuedId, queryId: null },
   };
 }
 
@@ -269,6 +293,7 @@ function collectionSnapshot(collection: Collection): CollectionSnapshot {
     promptDeadlineAtMs: collection.promptDeadlineAt.getTime(),
     promptExpiresAtMs: collection.promptExpiresAt?.getTime() ?? null,
     isSendBegun: collection.sendBegunAt !== null,
+    ...(collection.sendsOnce && { isSentOnce: true }),
   };
 }
 

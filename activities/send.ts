@@ -10,11 +10,13 @@ import { OPERATORS, type OperatorId } from '../src/domain/payments/operator-cata
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import { nextQueryDue } from '../src/domain/payments/status-schedule.ts';
 import type { Operator, SendOutcome } from '../src/operators/port.ts';
+import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { retriedLater, withFailures } from './failures.ts';
 import { LONGEST_GRANT_WAIT_MS, type CallPermit, type OperatorAway, type OperatorCalls } from './operator-calls.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
+import { isFirstForCertain, leaveToReconciliation, takeBack } from './once-sends.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
 export type SendResult =
@@ -28,6 +30,7 @@ export type SendResult =
 type SendDeps = ExchangeDeps & {
   readonly db: Database;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
+  readonly releases: ReleaseAttestor;
   readonly calls: Pick<OperatorCalls, 'permit'>;
   readonly clocks: Clocks;
 };
@@ -44,7 +47,8 @@ const AFTER_DEADLINE_MS = 50;
  * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed; then it records what
  * the operator said. The row records the first try before it begins, so that no other is taken for it, and that there is another
  * one, after which no refusal counts, whatever becomes of this process. Throws, to be retried, when it is unknown whether the operator
- * accepted it: the reference makes that harmless. Once the operator has answered it never throws, so that it is not sent again.
+ * accepted it: the reference makes that harmless. What is sent once is `reconciling` then, and no try sends it again: only a send with
+ * which the operator did nothing is taken back, and made again. Once the operator has answered it never throws, so that it is not sent again.
  * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
  * In a local activity it does nothing, and says `busy`, while twenty others wait for their operator, or while the operator takes no
  * more calls. While the operator is away it sends nothing and throws, to be retried once it may answer again, and at the deadline at the
@@ -105,24 +109,91 @@ async function sendPermitted(
   kinds: PaymentKinds,
   recorder: OutcomeRecorder,
 ): Promise<SendResult> {
-  const { db, operators, clocks, log } = deps;
+  const { operators, clocks, log } = deps;
   const recordUntilMs = Date.now() + clocks.operatorTimeoutMs;
-  const begun = await kinds.beginFirstSend(ref, new Date());
-  const payment = begun ?? (await withFailures(() => kinds.load(ref)));
-  if (!payment.maySend(new Date())) return { kind: 'no_outcome' };
-  if (payment.isReleaseUnattested) {
-    await kinds.holdUnattested(ref, new Date());
-    throw ApplicationFailure.nonRetryable(`this service did not record the release of ${ref.id}`, 'ApprovalMissing');
-  }
-  const isFirstTry = begun !== null || (!payment.isSendBegun && (await beginFirstSend(ref, payment, deps)));
-  const mayBegin = isFirstTry || (payment.isSendBegun && (await markSendRepeated(db, ref, new Date())));
-  // This process may have been stopped in between, and a call after the deadline would come after what was decided.
-  if (!mayBegin || !payment.maySend(new Date())) return { kind: 'no_outcome' };
+  const tried = await beginTry(ref, deps, kinds);
+  if (tried === null) return { kind: 'no_outcome' };
+  const { payment, isFirstTry } = tried;
   const queriedAtMs = Date.now();
   const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'send', () =>
     payment.send(operators[payment.operator]),
   );
   await permit.answered(outcome);
+  logAnswer(ref, outcome, isFirstTry, log);
+  // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
+  if (outcome.kind === 'refused' && !isFirstTry) {
+    await recordExchange(deps, ref, exchange);
+    return { kind: 'no_outcome' };
+  }
+  if (outcome.kind === 'unknown' && (await mayRepeat(ref, tried, outcome, deps))) {
+    await recordExchange(deps, ref, exchange);
+    throw retriedLater('OperatorUnknown', `unknown whether the operator accepted the payment: ${outcome.reason}`);
+  }
+  const answer = { ref, payment, outcome, queriedAtMs };
+  return recordAnswer(answer, exchange, recordUntilMs, { recorder, log });
+}
+
+/** A try to send the payment, which the row says has begun. */
+type Try = {
+  readonly payment: LoadedPayment;
+  readonly isFirstTry: boolean;
+  /** Null unless it is the first. */
+  readonly begunAt: Date | null;
+};
+
+/** Null: it is not sent now, or not any more. */
+async function beginTry(ref: PaymentAtOperator, deps: SendDeps, kinds: PaymentKinds): Promise<Try | null> {
+  const begun = await kinds.beginFirstSend(ref, new Date());
+  const payment = begun ?? (await withFailures(() => kinds.load(ref)));
+  const { isSentOnce } = payment;
+  if (isSentOnce && begun === null && payment.isSendBegun) {
+    await leaveToReconciliation(ref, payment, deps, kinds);
+    return null;
+  }
+  if (begun === null && !payment.maySend(new Date())) return null;
+  if (payment.isReleaseUnattested) {
+    await kinds.holdUnattested(ref, new Date());
+    throw ApplicationFailure.nonRetryable(`this service did not record the release of ${ref.id}`, 'ApprovalMissing');
+  }
+  let begunAt = begun?.row.sendBegunAt ?? null;
+  if (begunAt === null && !payment.isSendBegun) begunAt = await beginFirstSend(ref, payment, deps);
+  const isFirstTry = begunAt !== null;
+  if (!isFirstTry && !(await beginFurtherTry(ref, payment, deps))) return null;
+  // This process may have been stopped in between, and a call after the deadline would come after what was decided.
+  if (!payment.maySend(new Date())) {
+    if (isSentOnce && begunAt !== null) await takeBack(ref, payment, begunAt, deps);
+    return null;
+  }
+  if (isSentOnce && !(await isFirstForCertain(ref, payment, deps, kinds))) return null;
+  return { payment, isFirstTry, begunAt };
+}
+
+async function beginFirstSend(ref: PaymentRef, { row }: LoadedPayment, { db, clocks }: SendDeps): Promise<Date | null> {
+  const at = new Date();
+  const firstQuery = nextQueryDue({ ...row, sendBegunAt: at }, 0, at, clocks);
+  return (await markSendBegun(db, ref, at, firstQuery)) ? at : null;
+}
+
+async function beginFurtherTry(
+  ref: PaymentRef,
+  { isSentOnce, isSendBegun }: LoadedPayment,
+  { db }: SendDeps,
+): Promise<boolean> {
+  return !isSentOnce && isSendBegun && markSendRepeated(db, ref, new Date());
+}
+
+/** Whether another try may follow one of unknown outcome. Of what is sent once: only where the row says that this one was none. */
+async function mayRepeat(
+  ref: PaymentRef,
+  { payment, begunAt }: Try,
+  { isUnprocessed }: Extract<SendOutcome, { kind: 'unknown' }>,
+  deps: SendDeps,
+): Promise<boolean> {
+  if (!payment.isSentOnce) return true;
+  return isUnprocessed === true && begunAt !== null && takeBack(ref, payment, begunAt, deps);
+}
+
+function logAnswer(ref: PaymentRef, outcome: SendOutcome, isFirstTry: boolean, log: SendDeps['log']): void {
   if (outcome.kind === 'refused') {
     log.info({ id: ref.id, operatorCode: outcome.operatorCode }, 'the operator refused the payment');
   }
@@ -139,27 +210,13 @@ async function sendPermitted(
       'the operator already has a payment with this reference, and we have no record of an earlier send: its status decides',
     );
   }
-  // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
-  const isInDoubt = outcome.kind === 'unknown' || (outcome.kind === 'refused' && !isFirstTry);
-  if (isInDoubt) {
-    await recordExchange(deps, ref, exchange);
-    if (outcome.kind === 'unknown')
-      throw retriedLater('OperatorUnknown', `unknown whether the operator accepted the payment: ${outcome.reason}`);
-    return { kind: 'no_outcome' };
-  }
-  const answer = { ref, payment, outcome, queriedAtMs };
-  return recordAnswer(answer, exchange, recordUntilMs, { recorder, log });
-}
-
-function beginFirstSend(ref: PaymentRef, { row }: LoadedPayment, { db, clocks }: SendDeps): Promise<boolean> {
-  const at = new Date();
-  return markSendBegun(db, ref, at, nextQueryDue({ ...row, sendBegunAt: at }, 0, at, clocks));
 }
 
 type SendAnswer = {
   readonly ref: PaymentRef;
   readonly payment: LoadedPayment;
-  readonly outcome: Exclude<SendOutcome, { kind: 'unknown' }>;
+  /** `unknown`: of what is sent once, and not again. */
+  readonly outcome: SendOutcome;
   readonly queriedAtMs: number;
 };
 
@@ -175,11 +232,23 @@ async function recordAnswer(
   untilMs: number,
   { recorder, log }: { readonly recorder: OutcomeRecorder } & Pick<SendDeps, 'log'>,
 ): Promise<SendResult> {
-  const queried = { status: { kind: 'pending' }, queriedAtMs } as const;
-  const record = (unrecorded: NewExchange | null) =>
-    outcome.kind === 'accepted'
-      ? recorder.recordStatus(ref, payment, queried, unrecorded)
-      : recorder.recordRefusal(ref, outcome.code, queriedAtMs, unrecorded);
+  const record = (unrecorded: NewExchange | null): Promise<PaymentSnapshot> => {
+    switch (outcome.kind) {
+      case 'accepted': {
+        const { issuedId } = outcome;
+        const queried = {
+          status: { kind: 'pending' },
+          queriedAtMs,
+          ...(issuedId !== undefined && { issuedId }),
+        } as const;
+        return recorder.recordStatus(ref, payment, queried, unrecorded);
+      }
+      case 'refused':
+        return recorder.recordRefusal(ref, outcome.code, queriedAtMs, unrecorded);
+      case 'unknown':
+        return recorder.recordDoubt(ref, payment, unrecorded);
+    }
+  };
   for (let waitMs = FIRST_RECORD_RETRY_MS; ; waitMs *= 2) {
     try {
       // The first try records the exchange in any case.

@@ -14,6 +14,7 @@ import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { LONGEST_GRANT_WAIT_MS, type CallPermit, type OperatorCalls } from './operator-calls.ts';
+import { createMessages, isAnswerOfNamed, type Messages, type Told } from './messages.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 import { recordUnasked } from './unasked.ts';
@@ -37,22 +38,27 @@ const LONGEST_GAP_WAIT_MS = 250;
  * One call, and then one transaction for each thing that follows from the status. The row says first that the query begins. After an
  * error Temporal runs it again, with a new query. In a local activity nothing follows where the operator gives no status: an ordinary
  * activity queries again. A final payment without a usable status is queried again soon. While the operator is away it is not asked, and
- * an ordinary activity leaves the question to the queue.
+ * an ordinary activity leaves the question to the queue. Where the operator sends messages, those that came are read first, and what they
+ * decide needs no question.
  */
 export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   const { db, clocks } = deps;
+  const messages = createMessages(deps, kinds, recorder);
 
-  async function query(ref: PaymentAtOperator, permit: CallPermit): Promise<StatusQueryResult> {
-    const { waitMs, payment } = await withFailures(() => beginWithinTask(ref, deps, kinds));
+  async function query(ref: PaymentAtOperator, permit: CallPermit, told: Told | null): Promise<StatusQueryResult> {
+    const { waitMs, payment: read } = await withFailures(() => beginWithinTask(ref, deps, kinds));
     if (waitMs > 0) return { kind: 'too_soon', waitMs };
-    const { queried, exchange } = await queryOperator(ref, { payment, permit }, deps);
+    const payment = told?.payment ?? read;
+    const { queried, exchange } = await queryOperator(ref, { payment, permit, told }, { ...deps, messages });
     const { status } = queried;
     const hasStatus = status.kind !== 'unknown';
     if (!hasStatus && isInLocalActivity()) {
-      await recordExchange(deps, ref, exchange);
+      if (exchange !== null) await recordExchange(deps, ref, exchange);
       return { kind: 'queried', snapshot: payment.snapshot, hasStatus };
     }
     const snapshot = await withFailures(() => recorder.recordStatus(ref, payment, queried, exchange));
+    // The message with the receipt may have come before.
+    if (told !== null && snapshot.state === 'succeeded') await withFailures(() => messages.read(ref, ref.operator));
     if (isQueriedAfterCallback(ref.kind, snapshot.state) && isStatusMissing(snapshot.state, status)) {
       await scheduleQuery(db, ref, new Date(Date.now() + clocks.staleAfterMs));
     }
@@ -69,12 +75,14 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
   }
 
   return async (ref: PaymentAtOperator): Promise<StatusQueryResult> => {
+    const told = await withFailures(() => messages.read(ref, ref.operator));
+    if (told !== null && !told.isAsked) return { kind: 'queried', snapshot: told.payment.snapshot, hasStatus: true };
     const call = { kind: ref.kind, use: 'callback_query', waitMs: LONGEST_GRANT_WAIT_MS } as const;
     const permit = await deps.calls.permit(ref.operator, call);
     if (permit.kind === 'away' && !isInLocalActivity()) return leaveToQueue(ref);
     if (permit.kind !== 'granted') return { kind: 'too_soon', waitMs: LONGEST_GRANT_WAIT_MS };
     try {
-      return await query(ref, permit);
+      return await query(ref, permit, told);
     } finally {
       await permit.end();
     }
@@ -90,22 +98,38 @@ async function beginWithinTask(ref: PaymentRef, { clocks }: StatusQueryDeps, kin
   return begin();
 }
 
-/** One call. The caller records the exchange, and ends the permit. */
+export type PermittedQuery = {
+  readonly payment: LoadedPayment;
+  readonly permit: CallPermit;
+  /** Null: its operator sends no messages. */
+  readonly told: Told | null;
+};
+
+/** One call, or none where the operator could not find the payment. The caller records the exchange, and ends the permit. */
 export async function queryOperator(
   ref: PaymentRef,
-  { payment, permit }: { readonly payment: LoadedPayment; readonly permit: CallPermit },
-  deps: StatusQueryDeps,
-): Promise<{ readonly queried: QueriedStatus; readonly exchange: NewExchange }> {
+  { payment, permit, told }: PermittedQuery,
+  deps: StatusQueryDeps & { readonly messages: Messages },
+): Promise<{ readonly queried: QueriedStatus; readonly exchange: NewExchange | null }> {
   const { operators, log } = deps;
   const queriedAtMs = Date.now();
+  if (!payment.isAskable) return { queried: { status: { kind: 'unknown' }, queriedAtMs }, exchange: null };
+  const queryId = told && (await deps.messages.beginQuery(ref, payment, told.lastMessageId));
   const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'status_query', () =>
-    payment.queryStatus(operators[payment.operator]),
+    payment.queryStatus(operators[payment.operator], { ...payment.sent, queryId }),
   );
   await permit.answered(outcome);
   if (outcome.kind === 'unreadable' || outcome.kind === 'paid_unreadable') {
     const { reason } = outcome;
     log.error({ id: ref.id, reason }, 'the operator has the payment, but the status cannot be read');
   }
-  const status = operatorStatusOf(outcome, payment.row);
-  return { queried: { status, queriedAtMs }, exchange };
+  const queried = { status: operatorStatusOf(outcome, payment.row), queriedAtMs };
+  if (queried.status.kind === 'unknown' || (await isAnswerOfNamed(deps.db, ref, payment, queried))) {
+    return { queried, exchange };
+  }
+  log.error(
+    { id: ref.id },
+    'the operator answers about an id that a message named, and the message does not say the same',
+  );
+  return { queried: { status: { kind: 'unknown' }, queriedAtMs }, exchange };
 }

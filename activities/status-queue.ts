@@ -21,8 +21,10 @@ import { nextQueryDue } from '../src/domain/payments/status-schedule.ts';
 import { QUERY_PRIORITY } from '../src/domain/work.ts';
 import { finishStatusQueries, type QueryResult } from '../src/operations/payments/finish-status-queries.ts';
 import { createQueryWindow, type QueryWindow } from './query-window.ts';
+import type { PaymentAtOperator } from './exchanges.ts';
 import type { PaymentActivityDeps } from './payment.ts';
 import type { CallPermit, Held, QueryPermits } from './operator-calls.ts';
+import { createMessages, type Messages, type Told } from './messages.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from './outcome-recorder.ts';
 import { createPaymentKinds, type LoadedPayment, type PaymentKinds } from './payment-kinds.ts';
 import { queryOperator } from './status-query.ts';
@@ -53,7 +55,8 @@ const LEASE_MARGIN_MS = 15_000;
 export function startStatusQueue(deps: StatusQueueDeps): StatusQueue {
   const kinds = createPaymentKinds({ ...deps, recordedBy: 'other' });
   const recorder = createOutcomeRecorder(deps, kinds);
-  const context: QueryContext = { ...deps, kinds, recorder };
+  const messages = createMessages(deps, kinds, recorder);
+  const context: QueryContext = { ...deps, kinds, recorder, messages };
   const queues = (Object.keys(deps.operators) as OperatorId[]).map((operator) => startOperatorQueue(operator, context));
   return {
     async stop() {
@@ -62,7 +65,11 @@ export function startStatusQueue(deps: StatusQueueDeps): StatusQueue {
   };
 }
 
-type QueryContext = StatusQueueDeps & { readonly kinds: PaymentKinds; readonly recorder: OutcomeRecorder };
+type QueryContext = StatusQueueDeps & {
+  readonly kinds: PaymentKinds;
+  readonly recorder: OutcomeRecorder;
+  readonly messages: Messages;
+};
 
 function startOperatorQueue(operator: OperatorId, context: QueryContext): StatusQueue {
   const { queues, calls, clocks, log } = context;
@@ -103,7 +110,7 @@ function startOperatorQueue(operator: OperatorId, context: QueryContext): Status
   loop.wake();
 
   function begin(query: ClaimedQuery, permit: CallPermit): void {
-    const running = queryOne({ ...query, permit }, window, context)
+    const running = queryOne({ ...query, operator, permit }, window, context)
       .then((result) => {
         // Not awaited: what is asked takes no place among the queries in flight.
         ends.add(result).catch((error: unknown) => {
@@ -175,17 +182,17 @@ async function putOff(operator: OperatorId, { kinds, waitMs }: Held, context: Qu
   return moved.length;
 }
 
-type PermittedQuery = ClaimedQuery & { readonly permit: CallPermit };
+type PermittedQuery = ClaimedQuery & { readonly operator: OperatorId; readonly permit: CallPermit };
 
 /** Never rejects: a payment that cannot be queried holds up no other. */
 async function queryOne(query: PermittedQuery, window: QueryWindow, context: QueryContext): Promise<QueryResult> {
   const { clocks, log } = context;
-  const { kind, id, merchantId, claimedAt, permit } = query;
+  const { kind, id, merchantId, operator, claimedAt, permit } = query;
   const claimedMs = performance.now();
   // By the clock of the database, by which queries are due, whatever ours says.
   const now = () => new Date(claimedAt.getTime() + performance.now() - claimedMs);
   try {
-    const asked = await queryAndRecord({ kind, id, merchantId, permit } as PermittedRef, window, context);
+    const asked = await queryAndRecord({ kind, id, merchantId, operator, permit } as PermittedRef, window, context);
     return await resultOf(query, asked, now(), context);
   } catch (error) {
     log.error({ error, kind, id, merchantId }, 'a payment could not be queried by schedule');
@@ -196,24 +203,33 @@ async function queryOne(query: PermittedQuery, window: QueryWindow, context: Que
   }
 }
 
-type PermittedRef = PaymentRef & { readonly permit: CallPermit };
+type PermittedRef = PaymentAtOperator & { readonly permit: CallPermit };
 
 /** A payment as it was before it was queried, and what that found. */
 type Asked = { readonly payment: LoadedPayment; readonly finding: RecheckFinding };
 
 async function queryAndRecord(
-  { permit, ...ref }: PermittedRef,
+  { permit, operator, ...ref }: PermittedRef,
   window: QueryWindow,
   context: QueryContext,
 ): Promise<Asked> {
   const { kinds, recorder, clocks } = context;
-  const payment = await kinds.load(ref);
-  const { queried, exchange } = await queryOperator(ref, { payment, permit }, context);
-  window.answered(queried.status.kind !== 'unknown');
+  const told = await context.messages.read(ref, operator);
+  const payment = told?.payment ?? (await kinds.load(ref));
+  if (told !== null && !told.isAsked) return { payment, finding: findingOf(ref.kind, told, context) };
+  const { queried, exchange } = await queryOperator(ref, { payment, permit, told }, context);
+  if (exchange !== null) window.answered(queried.status.kind !== 'unknown');
   if (decides(ref.kind, payment.snapshot, queried, context)) {
-    await recorder.recordStatus(ref, payment, queried, exchange);
+    const { state } = await recorder.recordStatus(ref, payment, queried, exchange);
+    // The message with the receipt may have come before.
+    if (told !== null && state === 'succeeded') await context.messages.read(ref, operator);
   }
   return { payment, finding: findingIn(ref.kind, payment.snapshot, queried, paymentClocks(clocks)) };
+}
+
+/** What the messages found that came about a final payment. */
+function findingOf(kind: PaymentKind, { payment, queried }: Told, { clocks }: QueryContext): RecheckFinding {
+  return queried === null ? 'nothing_new' : findingIn(kind, payment.snapshot as never, queried, paymentClocks(clocks));
 }
 
 /** Whether anything is to be recorded of the answer. If not, no trace of it is kept but the time and the count in the row. */

@@ -118,6 +118,11 @@ function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Col
     updatedAt: at,
     promptDeadlineAt: new Date(at.getTime() + 60_000),
     sendBegunAt: null,
+    sendsOnce: false,
+    sendsTakenBack: 0,
+    takeBackAttestation: null,
+    receiptFollows: false,
+    operatorIssuedId: null,
     promptExpiresAt: null,
   };
 }

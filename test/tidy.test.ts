@@ -92,12 +92,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/temporal/setup.ts',
     'src/temporal/transport.ts',
     'src/db/platform/database.ts',
+    // The server beside a sandbox operator needs the certificate of its key.
+    'src/sandbox/daraja-certificate.ts',
     'type src/log.ts',
   ],
   // It only looks: at what nothing else of the staff's commands may reach.
   'src/admin/doctor': [
     'src/admin/doctor',
     'src/settings/config.ts',
+    'src/settings/operators.ts',
     'src/settings/clocks.ts',
     'src/domain',
     'src/security',
@@ -113,6 +116,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/admin': [
     'src/admin',
     'src/settings/config.ts',
+    'src/settings/operators.ts',
     'src/domain',
     'src/security',
     'src/operations',
@@ -135,7 +139,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'activities',
     'workflows/contract.ts',
     'src/db/payments/payment-progress.ts',
-    'src/db/payments/operator-exchange.ts',
+    ...['src/db/payments/operator-exchange.ts', 'src/db/payments/operator-message.ts'],
     'src/db/payments/payee-name.ts',
     'src/coalescing-loop.ts',
     'src/db/work/breakers.ts',

@@ -19,7 +19,12 @@ export type LinesByFile = ReadonlyMap<string, number>;
 /** The lines of the code that name the operator in any form, outside of the files that are its own. */
 export function linesNaming(operator: OperatorId): LinesByFile {
   const [word = operator] = operator.split('-');
-  const ownFiles = [`src/operators/${operator}/`, `src/sandbox/${word}-`, `src/settings/${word}`];
+  const ownFiles = [
+    `src/operators/${operator}/`,
+    `src/sandbox/${word}-`,
+    `src/settings/${word}`,
+    `src/dev/demo-${word}`,
+  ];
   const files = trackedFiles().filter((file) => CODE.test(file) && !ownFiles.some((own) => file.startsWith(own)));
   return counted(
     files.flatMap((file) =>

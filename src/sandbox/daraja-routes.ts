@@ -49,6 +49,7 @@ import type { PaymentIntake } from './payment-intake.ts';
 import { queryValue } from './query-value.ts';
 import { isSameSecret } from './same-secret.ts';
 import type { SandboxDaraja, SandboxSettings } from './sandbox-config.ts';
+import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { SandboxRequest, Transaction } from './transaction.ts';
 import { sendUnreadable, unreadableQuery, unreadableSend, type UnreadableForm } from './unreadable-answers.ts';
@@ -190,7 +191,7 @@ async function queryPrompt(
     return;
   }
   const found = store.issued(request.CheckoutRequestID);
-  const transaction = found?.kind === 'collection' ? await store.seenByQuery(found) : undefined;
+  const transaction = found?.kind === 'collection' ? await seenByQuery(store, found) : undefined;
   const form = await unreadableQuery(transaction, store);
   if (transaction === undefined) refuse(ctx, NOT_VISIBLE);
   else if (form === null) ctx.body = promptStatus(transaction);

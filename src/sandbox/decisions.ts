@@ -38,27 +38,25 @@ export function createDecisions(deps: Deps): Decisions {
     else dueWork.schedule(operatorReference, dueAtMs);
   }
 
+  async function record(transaction: Transaction): Promise<Transaction> {
+    const inJournal = store.put(transaction);
+    schedule(transaction);
+    await inJournal;
+    return transaction;
+  }
+
   async function decideDue(operatorReference: string): Promise<void> {
     const transaction = store.get(operatorReference);
     // Not due any more: forgotten because of the limits, or decided by a person in the meantime.
     if (transaction === undefined || transaction.dueAtMs === null) return;
     if (transaction.state === 'PENDING' && waitsInQueue(transaction)) {
-      await reportWait(transaction);
+      const waiting = await record(afterWait(transaction, settings));
+      await callBack(waiting, { url: waiting.timeoutUrl, body: queueTimeOut(waiting) }, deps);
     } else if (transaction.state === 'PENDING') {
       await callBackAsDecided(await recordDecision(transaction, behaviourOf(transaction).behaviour.outcome), deps);
     } else if (transaction.state === 'SUCCESSFUL') {
       await returnMoney(transaction, deps);
     }
-  }
-
-  async function reportWait(transaction: Transaction): Promise<void> {
-    const { behaviour } = behaviourOf(transaction);
-    const dueAtMs = decidedAtMs(behaviour, settings.times, transaction.receivedAtMs);
-    const recorded = { ...transaction, queueTimedOutAtMs: Date.now(), dueAtMs };
-    const inJournal = store.put(recorded);
-    schedule(recorded);
-    await inJournal;
-    await callBack(recorded, { url: recorded.timeoutUrl, body: queueTimeOut(recorded) }, deps);
   }
 
   // In the journal before any callback is sent: a process that dies in between sends no callback, and none is sent
@@ -69,11 +67,7 @@ export function createDecisions(deps: Deps): Decisions {
     const { refusedAs } = transaction;
     const outcome: Outcome = refusedAs === null ? possible : { status: 'FAILED', reason: refusedAs };
     const decided = decide(transaction, outcome, Date.now());
-    const recorded = decided.state === 'SUCCESSFUL' ? withPaidBehaviour(decided, settings) : decided;
-    const inJournal = store.put(recorded);
-    schedule(recorded);
-    await inJournal;
-    return recorded;
+    return record(decided.state === 'SUCCESSFUL' ? withPaidBehaviour(decided, settings) : decided);
   }
 
   return {
@@ -90,10 +84,7 @@ export function createDecisions(deps: Deps): Decisions {
     async giveBack(operatorReference) {
       const transaction = store.get(operatorReference);
       if (transaction?.state !== 'SUCCESSFUL') return 'not_paid';
-      const after = giveBack(transaction, Date.now());
-      const inJournal = store.put(after);
-      schedule(after);
-      await inJournal;
+      await record(giveBack(transaction, Date.now()));
       return 'given_back';
     },
     resume() {
@@ -110,6 +101,11 @@ function withPaidBehaviour(paid: Transaction, { times }: SandboxSettings): Trans
     ...(isGivenBack === true && { dueAtMs: Date.now() + times.reversalMs }),
     ...(paysOneMore === true && { amount: oneMore(paid.amount) }),
   };
+}
+
+function afterWait(transaction: Transaction, { times }: SandboxSettings): Transaction {
+  const dueAtMs = decidedAtMs(behaviourOf(transaction).behaviour, times, transaction.receivedAtMs);
+  return { ...transaction, queueTimedOutAtMs: Date.now(), dueAtMs };
 }
 
 async function returnMoney(transaction: Transaction, deps: Deps): Promise<void> {

@@ -20,6 +20,7 @@ import {
 import { readRefund, readRequestToPay, readTransfer, type MtnParseResult, type RawRequest } from './mtn-request.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
+import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { toWire, type Transaction } from './transaction.ts';
 import { sendUnreadable, unreadableQuery, unreadableSend } from './unreadable-answers.ts';
@@ -120,7 +121,7 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
     router.get(`${path}/:referenceId`, authorised, async (ctx) => {
       const found = store.get(String(ctx.params['referenceId']).toLowerCase());
       const isOfPath = found?.kind === kind && found.wire === 'mtn-momo';
-      const transaction = isOfPath ? await store.seenByQuery(found) : undefined;
+      const transaction = isOfPath ? await seenByQuery(store, found) : undefined;
       const form = await unreadableQuery(transaction, store);
       if (transaction === undefined) refuse(ctx, NOT_FOUND);
       else if (form === null) ctx.body = toWire(transaction);

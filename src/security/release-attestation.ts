@@ -1,9 +1,9 @@
-// Attests that a process of ours recorded a request, an approval, or a release. The database holds all three, and whoever can
+// Attests that a process of ours recorded a request, an approval, a release, or that a send was not processed. The database holds all three, and whoever can
 // write to it could write them by hand.
 import type { Environment } from '../domain/event.ts';
 import type { UserId } from '../domain/ids.ts';
 import type { Approval } from '../domain/payments/approval.ts';
-import type { MoneyOut } from '../domain/payments/payment.ts';
+import type { MoneyOut, Payment } from '../domain/payments/payment.ts';
 import { isMacOf, macOf, type AttestedParts } from './attestation-mac.ts';
 import type { KeyRing } from './sealing.ts';
 
@@ -41,6 +41,14 @@ export function createReleaseAttestor({
     payment.approvals.map(partsOfApproval).sort(([one], [other]) => (one < other ? -1 : 1)),
     payment.sendDeadlineAt?.getTime() ?? null,
   ];
+  const takeBackParts = ({ id, operator, operatorReference }: Payment, sendsTakenBack: number): AttestedParts => [
+    'malipo: take-back',
+    environment,
+    id,
+    operator,
+    operatorReference,
+    sendsTakenBack,
+  ];
   const isMac = (parts: AttestedParts, attestation: string | null): boolean =>
     attestation !== null && isMacOf(parts, attestation, keyRing);
   return {
@@ -57,6 +65,14 @@ export function createReleaseAttestor({
     attestRelease: (payment: MoneyOut): string => macOf(releaseParts(payment), keyRing),
 
     isReleaseAttested: (payment: MoneyOut): boolean => isMac(releaseParts(payment), payment.releaseAttestation),
+
+    /** That the operator did nothing with the send that began last, which becomes one more that is taken back. */
+    attestTakeBack: (payment: Payment): string => macOf(takeBackParts(payment, payment.sendsTakenBack + 1), keyRing),
+
+    /** Whether no send of the payment was taken back by another hand than ours. */
+    isTakeBackAttested: (payment: Payment): boolean =>
+      payment.sendsTakenBack === 0 ||
+      isMac(takeBackParts(payment, payment.sendsTakenBack), payment.takeBackAttestation),
   };
 }
 

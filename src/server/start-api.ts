@@ -57,6 +57,8 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
     },
     parseCallback: PARSE_CALLBACK,
     provenReference: (operator, token) => provenReference(operator, token, settings.MALIPO_ATTESTATION_KEYS),
+    provenMessage: (operator, purpose, token) =>
+      provenReference(operator, token, settings.MALIPO_ATTESTATION_KEYS, purpose),
   });
   let connectionsRefused = 0;
   metrics.watchApi({

@@ -1,11 +1,12 @@
 // The removal of old records: each kind by its own setting.
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/platform/database.ts';
 import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { RETAINED_TABLES, retainedSince, RETENTION, type RetainedTable } from '../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../src/operations/purge-expired-records.ts';
+import { insertOperatorQuery } from '../../src/db/payments/operator-message.ts';
 import { insertPayeeName } from '../../src/db/payments/payee-name.ts';
 import { STAFF_PROPOSAL_LIFE_MS } from '../../src/domain/accounts/staff-proposal.ts';
 import { recoveryToken } from '../support/staff.ts';
@@ -47,6 +48,12 @@ describe('the removal of old records', () => {
          VALUES ($1, $2, 'send', $3, 12, 'accepted')`,
         [merchantId, id, at],
       );
+    },
+    async operator_queries(at) {
+      const merchantId = await makeMerchant(db);
+      const { id } = await makeCollection(db, merchantId);
+      const query = { id: randomUUID(), askedAt: at, seenMessageId: 0n };
+      return insertOperatorQuery(db, { kind: 'collection', id, merchantId }, query);
     },
     async payee_names(at) {
       const { id, merchantId } = await makePayout(db, await makeShop(db, 1000n), 'queued');
@@ -95,6 +102,7 @@ describe('the removal of old records', () => {
       idempotency_keys: 40,
       operator_callbacks: 10,
       operator_exchanges: 5,
+      operator_queries: 10,
       payee_names: 6,
       api_requests: 4,
       sessions: 1,
@@ -111,7 +119,7 @@ describe('the removal of old records', () => {
     assert.deepEqual(
       [await purge(db, clocks, at), await purge(db, clocks, at), await purge(db, clocks, at)],
       // Of requests twenty times as many at once: there are more of them.
-      [17, 7, 0],
+      [19, 8, 0],
     );
     assert.deepEqual(await rowsLeft(), each(1));
   });
@@ -122,6 +130,7 @@ describe('the removal of old records', () => {
       idempotency_keys: 30,
       operator_callbacks: 90,
       operator_exchanges: 90,
+      operator_queries: 90,
       payee_names: 90,
       api_requests: 30,
       sessions: 0,

@@ -181,6 +181,9 @@ export const VALID_ROWS = {
     source_address: '127.0.0.1',
     received_at: new Date(),
   }),
+  operator_queries: ({ merchantId: merchant_id, payouts: { released: payment_id } }) => ({
+    ...{ id: randomUUID(), merchant_id, payment_id, asked_at: new Date(), seen_callback_id: 0, attestation: '1.mac' },
+  }),
   endpoints: ({ merchantId }) => ({
     id: newId('whe'),
     merchant_id: merchantId,

@@ -16,6 +16,8 @@ import { CHECKOUT_RULE_CASES } from './payments/checkout-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_CHECKPOINT_RULE_CASES } from './payments/ledger-checkpoint-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
+import { MESSAGE_RULE_CASES } from './payments/message-rule-cases.ts';
+import { ONCE_RULE_CASES } from './payments/once-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
 import { PAYOUT_MONEY_RULE_CASES } from './payments/payout-money-rule-cases.ts';
 import { PAYOUT_RULE_CASES } from './payments/payout-rule-cases.ts';
@@ -53,6 +55,8 @@ const CASES: readonly RuleCase[] = [
   ...REVERSAL_RULE_CASES,
   ...DISCREPANCY_RULE_CASES,
   ...SEND_RULE_CASES,
+  ...ONCE_RULE_CASES,
+  ...MESSAGE_RULE_CASES,
   ...REQUEST_RULE_CASES,
   ...CALL_GRANT_RULE_CASES,
   ...BREAKER_RULE_CASES,

@@ -6,6 +6,7 @@ import { OPERATORS, type OperatorId } from '../../src/domain/payments/operator-c
 import type { Operator, SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-harness.ts';
 import type { DirectionName } from './rows.ts';
+import { sentAs } from '../support/sent-payment.ts';
 
 /** An adapter connected to its sandbox operator. */
 export type AdapterHarness = {
@@ -38,7 +39,7 @@ const collection: Direction = {
     Promise.resolve((operatorReference) =>
       operator.raisePrompt({ operatorReference, phone: phone(row), money, payerMessage: "Amina's order & <more>" }),
     ),
-  status: (operator, operatorReference) => operator.getCollectionStatus(operatorReference),
+  status: (operator, operatorReference) => operator.getCollectionStatus(sentAs(operatorReference)),
 };
 
 const payout: Direction = {
@@ -47,7 +48,7 @@ const payout: Direction = {
     Promise.resolve((operatorReference) =>
       operator.sendPayout({ operatorReference, phone: phone(row), money, payeeMessage: "Amina's wages & more" }),
     ),
-  status: (operator, operatorReference) => operator.getPayoutStatus(operatorReference),
+  status: (operator, operatorReference) => operator.getPayoutStatus(sentAs(operatorReference)),
 };
 
 const refund: Direction = {
@@ -58,14 +59,14 @@ const refund: Direction = {
     return (operatorReference) =>
       operator.refundCollection({ operatorReference, originalOperatorReference, money, note: '"Amina" & Sons' });
   },
-  status: (operator, operatorReference) => operator.getRefundStatus(operatorReference),
+  status: (operator, operatorReference) => operator.getRefundStatus(sentAs(operatorReference)),
 };
 
 const DIRECTIONS = [collection, payout, refund] as const;
 
 /** Those that the operator offers. */
 export function directionsOf(operator: OperatorId): readonly [Direction, ...Direction[]] {
-  return OPERATORS[operator].canRefund ? DIRECTIONS : [collection, payout];
+  return OPERATORS[operator].capabilities.refund !== null ? DIRECTIONS : [collection, payout];
 }
 
 /** Makes a paid collection from a phone of this row; returns its reference. */

@@ -45,7 +45,8 @@ const MTN: Dialect = {
   wrongTypes: 'unreadable',
 };
 
-export const DIALECTS: Readonly<Record<OperatorId, Dialect>> = {
+/** Of the operators whose sends may be repeated, as the suite repeats them. */
+export const DIALECTS: Readonly<Partial<Record<OperatorId, Dialect>>> = {
   'mtn-momo': MTN,
   'airtel-money': {
     // Airtel has no code for a payer without an account, and says of such a payee that our account may not pay.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Currency } from '../../src/domain/money.ts';
 import { OPERATORS, type OperatorId } from '../../src/domain/payments/operator-catalogue.ts';
 import type { Operator } from '../../src/operators/port.ts';
+import { sentAs } from '../support/sent-payment.ts';
 import type { Received, StubOperator } from './stub-operator.ts';
 
 /** What a vector gives to the port. `original` is the collection of a refund. */
@@ -42,13 +43,13 @@ type VectorFile = {
 const CALLS = {
   raisePrompt: (operator: Operator, input: Input) =>
     operator.raisePrompt({ ...namedBy(input), phone: input.phone, payerMessage: input.note }),
-  getCollectionStatus: (operator: Operator, { reference }: Input) => operator.getCollectionStatus(reference),
+  getCollectionStatus: (operator: Operator, { reference }: Input) => operator.getCollectionStatus(sentAs(reference)),
   sendPayout: (operator: Operator, input: Input) =>
     operator.sendPayout({ ...namedBy(input), phone: input.phone, payeeMessage: input.note }),
-  getPayoutStatus: (operator: Operator, { reference }: Input) => operator.getPayoutStatus(reference),
+  getPayoutStatus: (operator: Operator, { reference }: Input) => operator.getPayoutStatus(sentAs(reference)),
   refundCollection: (operator: Operator, input: Input) =>
     operator.refundCollection({ ...namedBy(input), originalOperatorReference: input.original, note: input.note }),
-  getRefundStatus: (operator: Operator, { reference }: Input) => operator.getRefundStatus(reference),
+  getRefundStatus: (operator: Operator, { reference }: Input) => operator.getRefundStatus(sentAs(reference)),
   getPayeeName: (operator: Operator, { phone }: Input) => operator.getPayeeName?.(phone) ?? assert.fail('no names'),
 };
 
@@ -88,7 +89,7 @@ export function sendsItsVectors(
 
     it('have a vector for each call of the port that sends one', () => {
       const offered = Object.keys(CALLS)
-        .filter((call) => OPERATORS[id].canRefund || !OF_REFUNDS.includes(call))
+        .filter((call) => OPERATORS[id].capabilities.refund !== null || !OF_REFUNDS.includes(call))
         .filter((call) => call !== 'getPayeeName' || wire.operator.getPayeeName !== null);
       const called: ReadonlySet<string> = new Set(vectors.map(({ call }) => call));
       assert.deepEqual(

@@ -67,9 +67,11 @@ function endingOf(kind: Scenario['kind'], { ending }: OperatorPlan): OperatorPla
   return ending === 'expired' ? 'declined' : 'paid';
 }
 
-function newPayment({ kind, sendDeadlineMs }: Scenario): ModelPayment {
-  if (kind === 'collection') return collectionWith({ promptDeadlineAt: after(REAL_CLOCKS.promptDeadlineMs) });
-  return payoutWith({ state: 'released', sendDeadlineAt: after(sendDeadlineMs) });
+function newPayment({ kind, plan, sendDeadlineMs }: Scenario): ModelPayment {
+  const sendsOnce = plan.send === 'once';
+  if (kind === 'collection')
+    return collectionWith({ sendsOnce, promptDeadlineAt: after(REAL_CLOCKS.promptDeadlineMs) });
+  return payoutWith({ sendsOnce, state: 'released', sendDeadlineAt: after(sendDeadlineMs) });
 }
 
 function after(ms: number): Date {
@@ -86,8 +88,7 @@ function happen(scenario: Scenario): Ended {
   const store = createModelStore(newPayment(scenario), clocks, nowMs);
   const timing = { nowMs: () => scheduler.nowMs(), random, timeoutMs: clocks.operatorTimeoutMs };
   const operator = createModelOperator({ ...plan, ending: endingOf(kind, plan) }, timing);
-  const sendsOnce = plan.send === 'once';
-  const service = createModelService({ ...scenario, store, operator, clocks, sendsOnce, nowMs, random });
+  const service = createModelService({ ...scenario, store, operator, clocks, nowMs, random });
   for (let n = 0; n < workflows; n++) scheduler.start(() => service.workflow());
   scheduler.start(() => service.queue());
   for (const atMs of callbacksAtMs) scheduler.start(() => calledBack(atMs));

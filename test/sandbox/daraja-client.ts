@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { constants, publicEncrypt, randomUUID } from 'node:crypto';
 import { request } from 'undici';
-import { DARAJA, send, until, type WireResponse } from './sandbox-harness.ts';
+import { DARAJA, hasAtLeast, send, until, type Receiver, type WireResponse } from './sandbox-harness.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ export type DarajaClient = {
   token(query?: string, authorization?: string): Promise<WireResponse>;
   /** Sends `body` as it is. */
   post(path: string, body: unknown, authorization?: string): Promise<WireResponse>;
-  push(fields?: Fields): Promise<WireResponse>;
+  push(fields?: Fields, authorization?: string): Promise<WireResponse>;
   query(checkoutRequestId: unknown, fields?: Fields): Promise<WireResponse>;
   pay(fields?: Fields): Promise<WireResponse>;
   /** One of the requests that are answered later; the answer comes to `ResultURL`. */
@@ -33,6 +33,9 @@ export const PATHS = {
   pull: '/pulltransactions/v1/query',
 };
 
+/** Of a payment in the years from 2026 to 2031. */
+export const RECEIPT = /^[U-Z][A-L][1-9A-V][0-9A-Z]{7}$/;
+
 const TIMESTAMP = '20261127101530';
 const HOUR_MS = 60 * 60_000;
 
@@ -51,7 +54,8 @@ export function darajaClient(sandbox: { readonly url: string }, callbacks: { rea
     send(`${sandbox.url}/oauth/v1/generate?${query}`, 'GET', { Authorization: authorization });
 
   async function post(path: string, body: unknown, authorization?: string): Promise<WireResponse> {
-    if (bearer === '') bearer = `Bearer ${String((await token()).body?.['access_token'])}`;
+    if (authorization === undefined && bearer === '')
+      bearer = `Bearer ${String((await token()).body?.['access_token'])}`;
     const headers = { 'Content-Type': 'application/json', Authorization: authorization ?? bearer };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const response = await send(`${sandbox.url}${path}`, 'POST', headers, text);
@@ -78,19 +82,23 @@ export function darajaClient(sandbox: { readonly url: string }, callbacks: { rea
     token,
     post,
     credential,
-    push: (fields = {}) =>
-      post(PATHS.push, {
-        ...merchant(),
-        TransactionType: 'CustomerPayBillOnline',
-        Amount: 500,
-        PartyA: phoneOf('500'),
-        PartyB: DARAJA.shortcode,
-        PhoneNumber: phoneOf('500'),
-        CallBackURL: callbacks.url,
-        AccountReference: newReference(),
-        TransactionDesc: 'Order 17',
-        ...fields,
-      }),
+    push: (fields = {}, authorization?: string) =>
+      post(
+        PATHS.push,
+        {
+          ...merchant(),
+          TransactionType: 'CustomerPayBillOnline',
+          Amount: 500,
+          PartyA: phoneOf('500'),
+          PartyB: DARAJA.shortcode,
+          PhoneNumber: phoneOf('500'),
+          CallBackURL: callbacks.url,
+          AccountReference: newReference(),
+          TransactionDesc: 'Order 17',
+          ...fields,
+        },
+        authorization,
+      ),
     query: (checkoutRequestId, fields = {}) =>
       post(PATHS.query, { ...merchant(), CheckoutRequestID: checkoutRequestId, ...fields }),
     pay: async (fields = {}) =>
@@ -162,4 +170,71 @@ export function parametersOf(result: Record<string, unknown>): [string, unknown]
 
 export function errorOf({ status, body }: WireResponse): unknown[] {
   return [status, body?.['errorCode'], body?.['errorMessage']];
+}
+
+/** Each wrong value of a field must be refused by the field's name. */
+export async function refusedFields(
+  send: (fields: Fields) => Promise<WireResponse>,
+  wrong: readonly (readonly [string, unknown])[],
+): Promise<void> {
+  for (const [field, value] of wrong) {
+    const expected = [400, '400.002.02', `Bad Request - Invalid ${field}`];
+    assert.deepEqual(errorOf(await send({ [field]: value })), expected, `${field}: ${String(value)}`);
+  }
+}
+
+/** What comes to addresses of its own. */
+export function darajaResults(client: DarajaClient, receiver: Pick<Receiver, 'url' | 'callbacks'>) {
+  const untilBody = async (address: string): Promise<Record<string, unknown>> => {
+    const [callback] = await until(
+      () => receiver.callbacks.filter(({ path }) => path.endsWith(address)),
+      hasAtLeast(1),
+    );
+    assert.ok(callback !== undefined);
+    return callback.body;
+  };
+  /** What is called back of a prompt. */
+  const untilPrompt = async (address: string): Promise<Record<string, unknown>> => {
+    const { stkCallback } = (await untilBody(address))['Body'] as { stkCallback: Record<string, unknown> };
+    return stkCallback;
+  };
+  const untilResult = async (address: string) => (await untilBody(address))['Result'] as Record<string, unknown>;
+
+  return {
+    /** Asks, and returns the answer that comes later. */
+    answerTo: async (path: string, fields: Fields): Promise<Record<string, unknown>> => {
+      const address = `/${randomUUID()}`;
+      const { status, body } = await client.ask(path, { ResultURL: receiver.url + address, ...fields });
+      assert.deepEqual([status, body?.['ResponseCode']], [200, '0'], JSON.stringify(body));
+      const result = await untilResult(address);
+      assert.equal(result['ConversationID'], body?.['ConversationID']);
+      assert.equal(result['OriginatorConversationID'], body?.['OriginatorConversationID']);
+      return result;
+    },
+    untilPrompt,
+    /** Of a prompt that is paid: its receipt. */
+    paidPrompt: async (fields: Fields = {}): Promise<string> => {
+      const address = `/${randomUUID()}`;
+      await pushed(client, '500', { CallBackURL: receiver.url + address, ...fields });
+      const { CallbackMetadata: metadata } = await untilPrompt(address);
+      return String(itemsOf(metadata)['MpesaReceiptNumber']);
+    },
+    /** A payout, and its result. */
+    paidOut: async (fields: Fields = {}): Promise<{ id: string; result: Record<string, unknown> }> => {
+      const id = randomUUID();
+      const { body } = await client.pay({
+        OriginatorConversationID: id,
+        ResultURL: `${receiver.url}/${id}`,
+        ...fields,
+      });
+      assert.equal(body?.['ResponseCode'], '0', JSON.stringify(body));
+      return { id, result: await untilResult(`/${id}`) };
+    },
+  };
+}
+
+/** The items of a callback by their names. */
+export function itemsOf(metadata: unknown): Record<string, unknown> {
+  const { Item: items } = metadata as { Item: { Name: string; Value?: unknown }[] };
+  return Object.fromEntries(items.map(({ Name, Value }) => [Name, Value]));
 }

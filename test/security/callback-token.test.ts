@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { callbackToken, provenReference } from '../../src/security/callback-token.ts';
+import { callbackToken, messagePath, provenReference } from '../../src/security/callback-token.ts';
 import type { KeyRing } from '../../src/security/sealing.ts';
 
 const keyNamed = (name: string) => ({ name, key: createSecretKey(randomBytes(32)) });
@@ -33,6 +33,22 @@ describe('the token in an address for callbacks', () => {
     for (let at = 0; at < token.length; at++) {
       const digit = token[at] === '0' ? '1' : '0';
       assert.equal(provenReference(OPERATOR, token.slice(0, at) + digit + token.slice(at + 1), ring), null);
+    }
+  });
+
+  it('proves nothing for another purpose, and its path has none of the words that operators refuse', () => {
+    const purposes = ['result', 'timeout', 'query'] as const;
+    const id = randomUUID();
+    for (const purpose of purposes) {
+      const path = messagePath('daraja', purpose, id, ring);
+      assert.match(path, /^\/operators\/daraja\/[a-z]+\/[0-9a-f]{64}$/);
+      assert.doesNotMatch(path, /m-?pesa|safaricom|exe|cmd|sql|query/i);
+      const token = path.slice(-64);
+      const proven = [...purposes, null].map((each) => provenReference('daraja', token, ring, each));
+      assert.deepEqual(
+        proven,
+        [...purposes, null].map((each) => (each === purpose ? id : null)),
+      );
     }
   });
 

@@ -4,6 +4,7 @@ import { createPaymentActivities, type PaymentActivities, type PaymentActivityDe
 import { startStatusQueue } from '../../activities/status-queue.ts';
 import type { Database } from '../../src/db/platform/database.ts';
 import type { PaymentSnapshot } from '../../src/domain/payments/lifecycle.ts';
+import type { OperatorId } from '../../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../../src/domain/payments/payment.ts';
 import type { CallPermit, OperatorCalls } from '../../activities/operator-calls.ts';
 import { PAYMENT_KINDS } from '../../src/domain/payments/payment.ts';
@@ -38,9 +39,9 @@ export type TestActivities = Omit<PaymentActivities, 'sendWithOperator' | 'query
 };
 
 /** Every call is permitted. A query that is made too soon after the last one is made again after its gap, as a workflow does. */
-export function testActivities(deps: object): TestActivities {
+export function testActivities(deps: object, operator: OperatorId = 'mtn-momo'): TestActivities {
   const activities = createPaymentActivities({ calls: ALL_PERMITTED, ...deps } as unknown as PaymentActivityDeps);
-  const atOperator = (ref: PaymentRef) => ({ ...ref, operator: 'mtn-momo' }) as const;
+  const atOperator = (ref: PaymentRef) => ({ ...ref, operator }) as const;
   return {
     ...activities,
     sendWithOperator: (ref) => activities.sendWithOperator(atOperator(ref)),

@@ -17,7 +17,7 @@ import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { valuesOf } from '../support/values-of.ts';
 
 /** A phone of each operator, without the row. */
-const PHONES: Readonly<Record<OperatorId, string>> = { 'mtn-momo': '256772000', 'airtel-money': '256752000' };
+const PHONES: Readonly<Partial<Record<OperatorId, string>>> = { 'mtn-momo': '256772000', 'airtel-money': '256752000' };
 
 type Product = {
   readonly kind: 'collection' | 'payout';
@@ -113,7 +113,7 @@ for (const operator of Object.keys(PHONES) as OperatorId[]) {
       });
 
       async function paidAs(row: string, state: 'succeeded' | 'reconciling'): Promise<Payment> {
-        const payment = await product.pay(testEnv, `${PHONES[operator]}${row}`, merchant);
+        const payment = await product.pay(testEnv, `${PHONES[operator] ?? ''}${row}`, merchant);
         await product.until(testEnv, payment, state);
         assert.deepEqual(await balanceOf(testEnv, merchant), product.balance[state]);
         assert.deepEqual(await timesAccepted(testEnv, payment), [1]);
@@ -127,7 +127,7 @@ for (const operator of Object.keys(PHONES) as OperatorId[]) {
       });
 
       it('is left to a person when its receipt has paid another payment, which stays paid (021)', async () => {
-        const other = await product.pay(testEnv, `${PHONES[operator]}000`, await testEnv.addMerchant());
+        const other = await product.pay(testEnv, `${PHONES[operator] ?? ''}000`, await testEnv.addMerchant());
         await product.until(testEnv, other, 'succeeded');
         const payment = await paidAs('021', 'reconciling');
         const receipt = await receiptOf(testEnv, other);

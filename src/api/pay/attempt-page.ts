@@ -160,7 +160,7 @@ function promptTime({ promptExpiresAt }: Collection, isShown: boolean, at: Date)
 export function receiptPage(deps: PayDeps, visit: AttemptVisit): Page | null {
   const { found, attempt, code, spoken } = visit;
   const { collection, operatorReceipt, paidAt } = attempt;
-  if (operatorReceipt === null || paidAt === null) return null;
+  if (paidAt === null) return null;
   const { checkout, merchantName } = found;
   const here = `/pay/${checkout.code}/${code}`;
   return {

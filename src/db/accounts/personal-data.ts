@@ -39,6 +39,7 @@ const OF_PHONE: readonly Source[] = [
   },
   { table: 'operator_callbacks', where: ofPayments, merchant: 'NULL' },
   { table: 'operator_exchanges', where: ofPayments },
+  { table: 'operator_queries', where: ofPayments },
   { table: 'payee_names', where: ofPayments },
   { table: 'api_requests', where: isObject },
   { table: 'state_changes', where: isObject },
@@ -125,7 +126,7 @@ const OF_PERSON: readonly Source[] = [
 export const TABLES_OF_PERSON: ReadonlySet<string> = new Set(OF_PERSON.map(({ table }) => table));
 
 // They say nothing about anybody.
-const ATTESTATIONS = ['attestation', 'request_attestation', 'release_attestation'];
+const ATTESTATIONS = ['attestation', 'request_attestation', 'release_attestation', 'take_back_attestation'];
 
 function select({ table, without = [], only, where, merchant = 't.merchant_id' }: Source, first: string) {
   const columns = only

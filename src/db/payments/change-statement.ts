@@ -6,7 +6,7 @@ import type { Posting } from '../../domain/payments/ledger.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import { postingOf } from '../../domain/payments/payment-change.ts';
 import type { Payment } from '../../domain/payments/payment.ts';
-import { ReceiptReused } from '../../domain/payments/discrepancy.ts';
+import { IssuedIdReused, ReceiptReused } from '../../domain/payments/discrepancy.ts';
 import { DatabaseError } from 'pg';
 import type { StateChange } from '../../domain/payments/state-change.ts';
 import { DELIVERIES_OWED, statement, type Queryable, type Statement } from '../platform/database.ts';
@@ -72,6 +72,17 @@ export function consequenceValues({ posting, status, event, deliveryIds, at }: C
     status?.queriedAt,
     status?.attestation,
   ];
+}
+
+/** Runs a statement that records the id that an operator issued, if it does. Throws `IssuedIdReused` when another payment has the id. */
+export async function withOwnIssuedId<Result>(issuedId: string | null, write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    const isReused = error instanceof DatabaseError && error.constraint === 'payments_one_per_issued_id';
+    if (issuedId === null || !isReused) throw error;
+    throw new IssuedIdReused(issuedId);
+  }
 }
 
 /** Runs the statement of a change. Throws `ReceiptReused` when another payment has the receipt. */

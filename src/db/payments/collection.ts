@@ -10,7 +10,7 @@ import { paymentReads, REQUESTED_COLUMNS, type PaymentFilter } from './payment-r
 export const NEW_ROW = `"id" text, "merchantId" text, "idempotencyKey" text, "amountMinor" bigint, "currency" text,
   "reference" text, "phone" text, "operator" text, "operatorReference" uuid, "description" text, "metadata" json,
   "createdAt" timestamptz, "promptDeadlineAt" timestamptz, "createdBy" text, "apiKeyId" text,
-  "requestId" text`;
+  "requestId" text, "sendsOnce" boolean, "receiptFollows" boolean`;
 
 /** A new collection as a value of JSON. */
 export function newRowOf(collection: Collection): object {
@@ -30,10 +30,11 @@ export function insertNewFrom(source: string): string {
   return `made AS (
      INSERT INTO payments (
        id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator, operator_reference,
-       description, metadata, created_at, updated_at, send_deadline_at, created_by, api_key_id, request_id)
+       description, metadata, created_at, updated_at, send_deadline_at, created_by, api_key_id, request_id,
+       sends_once, receipt_follows)
      SELECT "id", 'collection', "merchantId", "idempotencyKey", 'initiated', "amountMinor", "currency", "reference", "phone", "operator",
             "operatorReference", "description", "metadata", "createdAt", "createdAt", "promptDeadlineAt",
-            "createdBy", "apiKeyId", "requestId"
+            "createdBy", "apiKeyId", "requestId", "sendsOnce", "receiptFollows"
      FROM ${source}
      RETURNING ${NEW_WORK}),
    new_work AS (${insertNewWork('made')})`;
@@ -67,6 +68,9 @@ export const beginCollectionQuery = reads.beginQuery;
 
 /** Throws `collection_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export const getCollection = reads.get;
+
+/** Searches all merchants: only for messages, whose address names nothing but the operator reference. */
+export const findCollectionByOperatorReference = reads.findByOperatorReference;
 
 export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 

@@ -12,6 +12,7 @@ import {
   changeStatement,
   consequencesOf,
   consequenceValues,
+  withOwnIssuedId,
   withOwnReceipt,
   type RecordedChange,
 } from './change-statement.ts';
@@ -24,6 +25,8 @@ export type ChangeConditions = {
   readonly basis?: StatusBasis | null;
   /** Written with the change of a collection, which has few, so no limit of theirs applies. */
   readonly exchange?: NewExchange | null;
+  /** The id that the operator issued, where the change is that it accepted the payment. The first one stays. */
+  readonly issuedId?: string | null;
   /** Its workflow by default. */
   readonly recordedBy?: RecordedBy;
 };
@@ -38,11 +41,12 @@ const RECORD = changeStatement(
        status_queried_at = CASE kind WHEN 'reversal' THEN $12::timestamptz END,
        status_attestation = CASE kind WHEN 'reversal' THEN $13::text END,
        prompt_expires_at = $20, decided_by = $21, rejection_reason = $22, send_deadline_at = coalesce($23, send_deadline_at),
-       release_attestation = $24, approvals_required = $25, request_attestation = $26
+       release_attestation = $24, approvals_required = $25, request_attestation = $26,
+       operator_issued_id = coalesce(operator_issued_id, $35)
    WHERE id = $14 AND state = $15 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $27)
      AND (accepted_at IS NULL OR NOT $28) AND (send_repeated_at IS NULL OR NOT $29)
    RETURNING id, kind, merchant_id, operator, version, request_id`,
-  `${workParts(35)},
+  `${workParts(36)},
    exchange AS (
      INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome, failure_code)
      SELECT moved.merchant_id, moved.id, $30::text, $31::timestamptz, $32::integer, $33::text, $34::text FROM moved
@@ -51,14 +55,22 @@ const RECORD = changeStatement(
 
 /**
  * Compare-and-set on the state that the change was decided on, and on the recorded send and acceptance if the change depends on them:
- * true when all of it is written, false when the payment has changed since and nothing is written. Throws `ReceiptReused`.
+ * true when all of it is written, false when the payment has changed since and nothing is written. Throws `ReceiptReused` and
+ * `IssuedIdReused`.
  */
 export async function recordChange(
   db: Queryable,
   change: PaymentChange,
   environment: Environment,
-  { requiresOneTry = false, basis = null, exchange = null, recordedBy = 'workflow' }: ChangeConditions = {},
+  conditions: ChangeConditions = {},
 ): Promise<boolean> {
+  const {
+    requiresOneTry = false,
+    basis = null,
+    exchange = null,
+    issuedId = null,
+    recordedBy = 'workflow',
+  } = conditions;
   const { before, after } = change;
   const consequences = consequencesOf(db, after, environment, basis);
   const values = [
@@ -66,9 +78,10 @@ export async function recordChange(
     ...[before.id, before.state, ...rowValues(change)],
     ...[change.requiresNotSent, change.requiresNotAccepted, requiresOneTry],
     ...[exchange?.kind, exchange?.startedAt, exchange?.durationMs, exchange?.outcome, exchange?.failureCode],
+    issuedId,
     ...workValues(workAfter(change, recordedBy)),
   ];
-  const write = () => db.run<RecordedChange>(RECORD, values);
+  const write = () => withOwnIssuedId(issuedId, () => db.run<RecordedChange>(RECORD, values));
   const [written] = await withOwnReceipt('operatorReceipt' in after ? after.operatorReceipt : null, write);
   if (!written) return false;
   announceChange(db, written, entryOf(after, { from: before.state, eventId: consequences.event?.id ?? null }));

@@ -7,6 +7,7 @@ import { QUERY_PRIORITY, type QueryDue } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { WORK_COLUMNS } from '../work/work-rows.ts';
 import { beginCollectionQuery, COLLECTION_COLUMNS } from './collection.ts';
+import { withOwnIssuedId, withOwnReceipt } from './change-statement.ts';
 import type { BegunQuery } from './payment-reads.ts';
 import { beginPayoutQuery } from './payout.ts';
 import { beginReversalQuery } from './reversal.ts';
@@ -76,12 +77,67 @@ export async function isSendRepeated(db: Queryable, { merchantId, id }: PaymentR
   return (await db.run(IS_SEND_REPEATED, [merchantId, id])).length === 1;
 }
 
-const MARK_ACCEPTED = statement('payment_mark_accepted')`
-  UPDATE payments SET accepted_at = $3 WHERE merchant_id = $1 AND id = $2 AND accepted_at IS NULL`;
+const TAKE_BACK_SEND = statement('payment_take_back_send')`
+  UPDATE payments SET send_begun_at = NULL, sends_taken_back = sends_taken_back + 1, take_back_attestation = $5
+  WHERE merchant_id = $1 AND id = $2 AND sends_once AND send_begun_at = $3 AND sends_taken_back = $4
+    AND state IN ('initiated', 'released') AND accepted_at IS NULL AND operator_issued_id IS NULL
+  RETURNING 1`;
 
-/** Records that the operator has the payment: a later `not_found` does not make it fail. The first time stays. */
-export async function markAccepted(db: Queryable, { merchantId, id }: SentPaymentRef, at: Date): Promise<void> {
-  await db.run(MARK_ACCEPTED, [merchantId, id, at]);
+/** The send that began last, with the attestation that the operator did nothing with it. */
+export type UnprocessedSend = Pick<Payment, 'sendsTakenBack'> & {
+  readonly begunAt: Date;
+  readonly attestation: string;
+};
+
+/**
+ * Takes back a send of a payment that is sent once: another one may begin. False, and nothing is written, when it is not the send that
+ * began last, or when anything more is known of the payment: its outcome is unknown then, and it is not sent again.
+ */
+export async function takeBackSend(
+  db: Queryable,
+  { merchantId, id }: PaymentRef,
+  { begunAt, sendsTakenBack, attestation }: UnprocessedSend,
+): Promise<boolean> {
+  return (await db.run(TAKE_BACK_SEND, [merchantId, id, begunAt, sendsTakenBack, attestation])).length === 1;
+}
+
+const MARK_ACCEPTED = statement('payment_mark_accepted')`
+  UPDATE payments SET accepted_at = coalesce(accepted_at, $3), operator_issued_id = coalesce(operator_issued_id, $4)
+  WHERE merchant_id = $1 AND id = $2 AND (accepted_at IS NULL OR operator_issued_id IS NULL AND $4::text IS NOT NULL)`;
+
+/**
+ * Records that the operator has the payment: a later `not_found` does not make it fail. The first time stays, and so does the id that the
+ * operator issued, if it did. Throws `IssuedIdReused`.
+ */
+export async function markAccepted(
+  db: Queryable,
+  { merchantId, id }: SentPaymentRef,
+  at: Date,
+  issuedId: string | null = null,
+): Promise<void> {
+  await withOwnIssuedId(issuedId, () => db.run(MARK_ACCEPTED, [merchantId, id, at, issuedId]));
+}
+
+const RECORD_ISSUED_ID = statement('payment_record_issued_id')`
+  UPDATE payments SET operator_issued_id = $3
+  WHERE merchant_id = $1 AND id = $2 AND operator_issued_id IS NULL AND send_begun_at IS NOT NULL`;
+
+/** Records the id that the operator issued for a payment that was sent. The first one stays. Throws `IssuedIdReused`. */
+export async function recordIssuedId(db: Queryable, { merchantId, id }: PaymentRef, issuedId: string): Promise<void> {
+  await withOwnIssuedId(issuedId, () => db.run(RECORD_ISSUED_ID, [merchantId, id, issuedId]));
+}
+
+const RECORD_RECEIPT = statement('payment_record_receipt')`
+  UPDATE payments SET operator_receipt = $3
+  WHERE merchant_id = $1 AND id = $2 AND receipt_follows AND operator_receipt IS NULL AND state IN ('succeeded', 'reversed')
+  RETURNING 1`;
+
+/**
+ * Records the receipt of a payment that is recorded as paid, where it follows. True when this call recorded it; the first one stays. Throws
+ * `ReceiptReused` when another payment has it.
+ */
+export async function recordReceipt(db: Queryable, { merchantId, id }: PaymentRef, receipt: string): Promise<boolean> {
+  return (await withOwnReceipt(receipt, () => db.run(RECORD_RECEIPT, [merchantId, id, receipt]))).length === 1;
 }
 
 const IS_PENDING_WHEN_SENT = `state IN ('released', 'reconciling')`;

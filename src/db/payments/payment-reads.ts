@@ -19,7 +19,7 @@ export type PaymentFilter<State extends string, Id extends string> = ListRange<I
 
 /** The columns that all kinds have, as `PaymentFields` names them. */
 const PAYMENT_COLUMNS = `id, kind, merchant_id, state, amount_minor, currency, reference, phone, operator, operator_reference,
-  failure_code, request_id, created_at, updated_at, send_begun_at`;
+  failure_code, request_id, created_at, updated_at, send_begun_at, sends_once, sends_taken_back, take_back_attestation, receipt_follows, operator_issued_id`;
 
 /** Those of collections and payouts, as `PaymentFields` and `RequestedFields` name them. */
 export const REQUESTED_COLUMNS = `${PAYMENT_COLUMNS}, idempotency_key, previous_state, version, description, metadata,

@@ -2,14 +2,15 @@
 import type { Clocks } from '../../domain/clocks.ts';
 import type { Environment } from '../../domain/event.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { MoneyOut, MoneyOutKind, Payment, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { changePayment, type Decision } from '../../domain/payments/payment-change.ts';
 import { notFound } from '../../domain/errors.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
-import { findCollection } from './collection.ts';
+import { findCollection, findCollectionByOperatorReference } from './collection.ts';
 import { recordChange } from './payment-change.ts';
-import { findPayout } from './payout.ts';
-import { findReversal } from './reversal.ts';
+import { findPayout, findPayoutByOperatorReference } from './payout.ts';
+import { findReversal, findReversalByOperatorReference } from './reversal.ts';
 
 export function findPayment(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<Payment | null> {
   switch (kind) {
@@ -30,6 +31,19 @@ export async function getPayment<Kind extends PaymentKind>(
   const payment = await findPayment(db, ref as PaymentRef);
   if (payment === null) throw notFound(ref.kind);
   return payment as Payment<Kind>;
+}
+
+/** The payment of any kind, and of any merchant, that has this reference at the operator: for messages, whose address names nothing else. */
+export async function findPaymentByOperatorReference(
+  db: Queryable,
+  operator: OperatorId,
+  operatorReference: string,
+): Promise<Payment | null> {
+  return (
+    (await findCollectionByOperatorReference(db, operator, operatorReference)) ??
+    (await findPayoutByOperatorReference(db, operator, operatorReference)) ??
+    findReversalByOperatorReference(db, operator, operatorReference)
+  );
 }
 
 const LOCK = statement('payment_lock')`

@@ -25,10 +25,10 @@ export const beginPayoutQuery = reads.beginQuery;
 /** Throws `payout_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export const getPayout = reads.get;
 
-/** $14 to $32 of a statement with `insertNewPayout`. */
+/** $14 to $34 of a statement with `insertNewPayout`. */
 export const NEW_PAYOUT = parametersOf(
   `id, merchant_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata,
-   created_by, api_key_id, approvals_required, expires_at, created_at, request_attestation, request_id, payee_name`,
+   created_by, api_key_id, approvals_required, expires_at, created_at, request_attestation, request_id, payee_name, sends_once, receipt_follows`,
   14,
 );
 
@@ -40,7 +40,7 @@ export function insertNewPayout(source: string, onConflict: string): string {
    RETURNING ${NEW_WORK}, version, request_id`;
 }
 
-/** $1 to $32 of a statement with `insertNewPayout`. */
+/** $1 to $34 of a statement with `insertNewPayout`. */
 export function newPayoutValues(payout: Payout, consequences: Consequences): unknown[] {
   const metadata = JSON.stringify(payout.metadata);
   return [...consequenceValues(consequences), ...NEW_PAYOUT.valuesOf({ ...payout, metadata })];

@@ -20,7 +20,7 @@ const reads = paymentReads({
 
 const NEW = parametersOf(
   `id, merchant_id, collection_id, operator_reference, created_by, approvals_required, created_at, expires_at, request_attestation,
-   request_id, operator, amount_minor, currency, phone, reference`,
+   request_id, operator, amount_minor, currency, phone, reference, sends_once, receipt_follows`,
 );
 const INSERT = statement('reversal_insert')`
   WITH made AS (

@@ -5,6 +5,8 @@
 --   changes, and an outcome changes only together with the state. No payment is deleted.
 -- - A send begins once, in the state in which the payment may be sent and before its deadline. A further try begins after the
 --   first. A refusal says how a payment ended only if no further try began.
+-- - Where a repeated send might pay twice (`sends_once`), no send is ever repeated. Only a send that the operator did nothing with is
+--   taken back, on the attestation of the process that has the answer, and then another one may begin.
 -- - The money of a payout is held at creation, sent only after a second person released it, and given back when it is not
 --   sent. Its maker can cancel it until a send begins. A collection becomes `reversed` only when the operator confirms its
 --   refund or returns the money by itself.
@@ -71,6 +73,8 @@ CREATE TABLE payments (
   operator text NOT NULL,
   operator_reference uuid NOT NULL UNIQUE,
   operator_receipt text CHECK (length(operator_receipt) BETWEEN 1 AND 200),
+  receipt_follows boolean NOT NULL DEFAULT false,
+  operator_issued_id text CHECK (length(operator_issued_id) BETWEEN 1 AND 200),
   description text CHECK (length(description) BETWEEN 1 AND 120),
   metadata json CHECK (json_typeof(metadata) = 'object'),
   payee_name text CHECK (length(payee_name) BETWEEN 1 AND 100),
@@ -94,6 +98,9 @@ CREATE TABLE payments (
   send_deadline_at timestamptz,
   send_begun_at timestamptz,
   send_repeated_at timestamptz,
+  sends_once boolean NOT NULL DEFAULT false,
+  sends_taken_back integer NOT NULL DEFAULT 0,
+  take_back_attestation text,
   prompt_expires_at timestamptz,
   accepted_at timestamptz,
   not_found_count integer NOT NULL DEFAULT 0,
@@ -126,8 +133,8 @@ CREATE TABLE payments (
     send_begun_at IS NULL OR coalesce(failure_code, '') <> 'service_unavailable' AND coalesce(failed_by, '') <> 'never_sent'),
   CONSTRAINT payments_already_returned CHECK (
     failure_code <> 'already_returned' OR kind = 'reversal' AND send_begun_at IS NULL),
-  CONSTRAINT payments_receipt CHECK (
-    (kind <> 'reversal' AND state IN ('succeeded', 'reversed')) = (operator_receipt IS NOT NULL)),
+  CONSTRAINT payments_receipt CHECK (CASE WHEN kind <> 'reversal' AND state IN ('succeeded', 'reversed')
+    THEN operator_receipt IS NOT NULL OR receipt_follows ELSE operator_receipt IS NULL END),
   CONSTRAINT payments_reversed_amount CHECK (
     amount_reversed_minor = CASE state WHEN 'reversed' THEN amount_minor ELSE 0 END),
   CONSTRAINT payments_rejection CHECK ((state = 'rejected') = (rejection_reason IS NOT NULL)),
@@ -167,6 +174,16 @@ COMMENT ON COLUMN payments.send_deadline_at IS
   'Nothing is sent to the operator after this time. A collection has it from its creation, a payout or refund from its release.';
 COMMENT ON COLUMN payments.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
 COMMENT ON COLUMN payments.send_repeated_at IS 'When the second try to send it began.';
+COMMENT ON COLUMN payments.sends_once IS
+  'Whether a repeated send might pay twice, as the catalogue says of the product (`Capabilities`). It never changes.';
+COMMENT ON COLUMN payments.sends_taken_back IS
+  'How many sends began with which the operator did nothing, by its own answer: none of them is the send that began.';
+COMMENT ON COLUMN payments.take_back_attestation IS
+  'Of the last send that was taken back, with its number. Nothing is sent again without it.';
+COMMENT ON COLUMN payments.receipt_follows IS
+  'Whether the statuses of the operator name no receipt, so that it is recorded, once, after the payment. It never changes.';
+COMMENT ON COLUMN payments.operator_issued_id IS
+  'The id that the operator issued when it accepted the payment. Some operators find a payment by it alone.';
 COMMENT ON COLUMN payments.prompt_expires_at IS 'When the prompt on the phone of the payer ends.';
 COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it has the payout or refund.';
 COMMENT ON COLUMN payments.not_found_count IS
@@ -190,6 +207,12 @@ CREATE INDEX payments_by_idempotency_key ON payments USING hash (lower(idempoten
 -- A receipt of an operator pays one payment of a kind. Collections and payouts are not compared: the products of an operator
 -- may number their transactions separately.
 CREATE UNIQUE INDEX payments_one_per_receipt ON payments (operator, kind, operator_receipt) WHERE operator_receipt IS NOT NULL;
+-- An id that an operator issued names one payment.
+CREATE UNIQUE INDEX payments_one_per_issued_id ON payments (operator, operator_issued_id)
+  WHERE operator_issued_id IS NOT NULL;
+-- Of a collection that is sent once, payer and statement show the first 48 random bits of the reference (ten characters).
+CREATE UNIQUE INDEX payments_one_per_short_reference ON payments (operator, left(operator_reference::text, 13))
+  WHERE sends_once AND kind = 'collection';
 -- The id of the workflow consists of merchant and key: while one payout is pending, no second payout may use its id.
 CREATE UNIQUE INDEX payments_one_payout_pending_per_key ON payments (merchant_id, idempotency_key)
   WHERE kind = 'payout' AND state IN ('queued', 'released', 'reconciling');
@@ -218,7 +241,8 @@ BEGIN
 END $$;
 CREATE TRIGGER payments_requested_kept
   BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator,
-    operator_reference, description, metadata, payee_name, created_by, api_key_id, request_id, created_at, expires_at ON payments
+    operator_reference, description, metadata, payee_name, created_by, api_key_id, request_id, created_at, expires_at,
+    sends_once, receipt_follows ON payments
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
 COMMENT ON TRIGGER payments_requested_kept ON payments IS
   'Refuses to change what was requested. It runs once a statement, and no statement of the service updates these columns.';

@@ -6,7 +6,8 @@ DECLARE
   is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
 BEGIN
   IF NEW.state = OLD.state THEN
-    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by, NEW.operator_receipt, NEW.decided_by,
+    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
+        CASE WHEN OLD.operator_receipt IS NOT NULL OR NOT NEW.receipt_follows THEN NEW.operator_receipt END, NEW.decided_by,
         NEW.rejection_reason, NEW.send_deadline_at)
        IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.failed_by, OLD.operator_receipt, OLD.decided_by,
         OLD.rejection_reason, OLD.send_deadline_at) THEN
@@ -19,14 +20,33 @@ BEGIN
   END IF;
   IF NEW.send_begun_at IS DISTINCT FROM OLD.send_begun_at AND NOT (
        OLD.send_begun_at IS NULL AND NEW.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
-       AND NEW.send_begun_at < NEW.send_deadline_at) THEN
+       AND NEW.send_begun_at < NEW.send_deadline_at
+       OR NEW.send_begun_at IS NULL AND NEW.sends_taken_back > OLD.sends_taken_back) THEN
     RAISE EXCEPTION 'a send of % can begin once, while it may be sent and before its deadline', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.send_repeated_at IS DISTINCT FROM OLD.send_repeated_at AND NOT (
-       OLD.send_repeated_at IS NULL AND OLD.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
+       OLD.send_repeated_at IS NULL AND OLD.send_begun_at IS NOT NULL AND NOT NEW.sends_once AND NEW.state IN ('initiated', 'released')
        AND NEW.send_repeated_at < NEW.send_deadline_at) THEN
     RAISE EXCEPTION 'a send of % is repeated after it began, while it may be sent and before its deadline', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF (NEW.sends_taken_back, NEW.take_back_attestation) IS DISTINCT FROM (OLD.sends_taken_back, OLD.take_back_attestation)
+     AND NOT coalesce(NEW.sends_once AND OLD.send_begun_at IS NOT NULL AND NEW.send_begun_at IS NULL
+       AND NEW.sends_taken_back = OLD.sends_taken_back + 1
+       AND NEW.take_back_attestation IS NOT NULL AND NEW.take_back_attestation IS DISTINCT FROM OLD.take_back_attestation
+       AND NEW.state = OLD.state AND NEW.state IN ('initiated', 'released')
+       AND num_nonnulls(OLD.accepted_at, NEW.accepted_at, OLD.operator_issued_id, NEW.operator_issued_id) = 0, false) THEN
+    RAISE EXCEPTION 'the send of % is taken back only as it began, with an attestation, while nothing more is known of it', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.operator_issued_id IS DISTINCT FROM OLD.operator_issued_id
+     AND (OLD.operator_issued_id IS NOT NULL OR OLD.send_begun_at IS NULL) THEN
+    RAISE EXCEPTION 'the operator issues one id for %, after it was sent', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.sends_once AND NEW.send_begun_at IS NOT NULL AND NEW.state <> OLD.state AND (NEW.failed_by = 'never_accepted'
+       OR NEW.kind = 'collection' AND NEW.state = 'expired' AND NEW.failure_code = 'operator_unavailable') THEN
+    RAISE EXCEPTION 'no silence of the operator says that it never accepted %, which is sent once', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
 
@@ -117,12 +137,13 @@ END $$;
 CREATE TRIGGER payments_check_change
   BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at,
     status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason,
-    release_attestation, send_deadline_at, send_begun_at, send_repeated_at, prompt_expires_at, accepted_at, not_found_count,
-    not_found_since, not_found_last_at ON payments
+    release_attestation, send_deadline_at, send_begun_at, send_repeated_at, sends_taken_back, take_back_attestation,
+    operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments
   FOR EACH ROW EXECUTE FUNCTION check_payment_change();
 COMMENT ON TRIGGER payments_check_change ON payments IS
-  'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is '
-  'repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent '
+  'Refuses an outcome without a change of state, but for a receipt that follows, a change of state that does not count up the version, and a send that begins or is '
+  'repeated when it may not, of what is sent once always. It refuses to take a send back without an attestation or after the operator '
+  'had it, another issued id, and an end of what is sent once because the operator does not know it. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent '
   'after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of '
   'the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, '
   'a refund with another status than the one that made it fail, a '

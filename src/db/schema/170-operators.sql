@@ -1,4 +1,4 @@
--- What operators report: callbacks, the result of each exchange, and statuses that contradict what is recorded.
+-- What operators report: callbacks and messages, queries that are answered by a message, the result of each exchange, and statuses that contradict what is recorded.
 
 CREATE TABLE operator_callbacks (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -9,15 +9,86 @@ CREATE TABLE operator_callbacks (
   content_type text NOT NULL CHECK (length(content_type) <= 200),
   source_address inet NOT NULL,
   received_at timestamptz NOT NULL,
-  CONSTRAINT operator_callbacks_about CHECK ((payment_id IS NULL) = (operator_reference IS NOT NULL))
+  purpose text CONSTRAINT operator_callbacks_purpose CHECK (purpose IN ('result', 'timeout', 'query')),
+  query_id uuid,
+  attestation text,
+  read_at timestamptz,
+  CONSTRAINT operator_callbacks_about CHECK ((payment_id IS NULL) = (operator_reference IS NOT NULL)),
+  CONSTRAINT operator_callbacks_message CHECK (
+    (purpose IS NULL) = (attestation IS NULL) AND coalesce(purpose = 'query', false) = (query_id IS NOT NULL)
+    AND (read_at IS NULL OR purpose IS NOT NULL AND payment_id IS NOT NULL))
 );
-COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came. They are hints and evidence, never results.';
+COMMENT ON TABLE operator_callbacks IS
+  'Callbacks as they came: hints and evidence, never results. One with a purpose is a message: it came to an address that the operator '
+  'got for one payment or query.';
+COMMENT ON COLUMN operator_callbacks.query_id IS 'Of the query to whose own address it came.';
+COMMENT ON COLUMN operator_callbacks.attestation IS
+  'Made by the process that received the message and proved its address. Without it nothing follows from the message.';
+COMMENT ON COLUMN operator_callbacks.read_at IS 'When a worker recorded what follows from the message.';
 COMMENT ON COLUMN operator_callbacks.operator_reference IS
   'Of a callback to an address of ours whose payment was not on record: after a loss it may be the only trace of the payment.';
 
 CREATE INDEX operator_callbacks_of_payment ON operator_callbacks (payment_id, id);
 CREATE INDEX operator_callbacks_unmatched ON operator_callbacks (operator_reference) WHERE operator_reference IS NOT NULL;
 CREATE INDEX operator_callbacks_age ON operator_callbacks (received_at);
+
+CREATE FUNCTION check_operator_callback_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (NEW.id, NEW.operator, NEW.payment_id, NEW.operator_reference, NEW.body, NEW.content_type, NEW.source_address, NEW.received_at,
+      NEW.purpose, NEW.query_id, NEW.attestation)
+     IS DISTINCT FROM
+     (OLD.id, OLD.operator, OLD.payment_id, OLD.operator_reference, OLD.body, OLD.content_type, OLD.source_address, OLD.received_at,
+      OLD.purpose, OLD.query_id, OLD.attestation) OR OLD.read_at IS NOT NULL THEN
+    RAISE EXCEPTION 'a callback of an operator changes only when it is read, once' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER operator_callbacks_check_change BEFORE UPDATE ON operator_callbacks
+  FOR EACH ROW EXECUTE FUNCTION check_operator_callback_change();
+COMMENT ON TRIGGER operator_callbacks_check_change ON operator_callbacks IS
+  'Refuses every change but that a worker has read a message.';
+
+CREATE TABLE operator_queries (
+  id uuid PRIMARY KEY,
+  merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
+  payment_id text COLLATE "C" NOT NULL REFERENCES payments,
+  asked_at timestamptz NOT NULL,
+  seen_callback_id bigint NOT NULL,
+  answered_at timestamptz,
+  attestation text NOT NULL
+);
+COMMENT ON TABLE operator_queries IS
+  'Status queries that the operator answers by a message to the address of the query. Each is recorded before it is sent.';
+COMMENT ON COLUMN operator_queries.seen_callback_id IS
+  'The last message about the payment that had come when the query began, 0 for none: the answer confirms no later one.';
+COMMENT ON COLUMN operator_queries.answered_at IS 'When the first message came to its address. No other one counts.';
+COMMENT ON COLUMN operator_queries.attestation IS 'Made by the process that asked. Without it an answer to the query counts for nothing.';
+
+CREATE INDEX operator_queries_of_payment ON operator_queries (payment_id, asked_at);
+CREATE INDEX operator_queries_age ON operator_queries (asked_at);
+
+CREATE TRIGGER operator_queries_stay BEFORE TRUNCATE ON operator_queries
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TRIGGER operator_queries_stay ON operator_queries IS 'Refuses to truncate.';
+
+CREATE FUNCTION check_operator_query() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'INSERT' AND (NEW.answered_at IS NOT NULL
+       OR NOT EXISTS (SELECT FROM payments WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id)) THEN
+    RAISE EXCEPTION 'a query about % is of no payment of its merchant, or was answered before it was sent', NEW.payment_id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF TG_OP = 'UPDATE' AND (OLD.answered_at IS NOT NULL
+       OR (NEW.id, NEW.merchant_id, NEW.payment_id, NEW.asked_at, NEW.seen_callback_id, NEW.attestation)
+         IS DISTINCT FROM (OLD.id, OLD.merchant_id, OLD.payment_id, OLD.asked_at, OLD.seen_callback_id, OLD.attestation)) THEN
+    RAISE EXCEPTION 'a query about % changes only when it is answered, once', OLD.payment_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER operator_queries_check BEFORE INSERT OR UPDATE ON operator_queries
+  FOR EACH ROW EXECUTE FUNCTION check_operator_query();
+COMMENT ON TRIGGER operator_queries_check ON operator_queries IS
+  'Refuses a query of no payment of its merchant, one that is answered before it is sent, and every change but its first answer.';
 
 CREATE TABLE operator_exchanges (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -29,7 +100,8 @@ CREATE TABLE operator_exchanges (
   outcome text NOT NULL CONSTRAINT operator_exchanges_outcome CHECK (CASE kind
     WHEN 'send' THEN outcome IN ('accepted', 'refused', 'unknown')
     WHEN 'name_query' THEN outcome IN ('named', 'unnamed', 'unknown')
-    ELSE outcome IN ('pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found', 'unknown') END),
+    ELSE outcome IN (
+      'pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found', 'asked', 'unknown') END),
   failure_code text CONSTRAINT operator_exchanges_failure
     CHECK ((outcome IN ('refused', 'failed')) = (failure_code IS NOT NULL) AND length(failure_code) <= 40)
 );

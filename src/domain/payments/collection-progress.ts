@@ -11,7 +11,7 @@ import type { NeverSentInput } from './send-progress.ts';
 export type CollectionTransitionInput =
   | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'returned' }
   | NeverSentInput
-  | { readonly kind: 'paid'; readonly operatorReceipt: string }
+  | { readonly kind: 'paid'; readonly operatorReceipt: string | null }
   | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted' | 'undecided'; readonly queriedAtMs: number };
 
@@ -23,6 +23,8 @@ export type CollectionSnapshot = {
   readonly promptExpiresAtMs: number | null;
   /** Whether any try to raise the prompt ever began. */
   readonly isSendBegun: boolean;
+  /** Present where a repeated send might pay twice: then `not_found` is no evidence. */
+  readonly isSentOnce?: true;
 };
 
 export type CollectionLimits = Pick<PaymentClocks, 'notFoundGraceMs' | 'reconcileForMs'>;
@@ -80,7 +82,11 @@ type Recording = { readonly basis: StatusBasis | null; readonly at: Date };
  * ahead. A prompt that expired is never recorded as a refusal, nor a refusal as an expiry.
  */
 export function confirmsInput(
-  { promptDeadlineAt, promptExpiresAt }: Pick<Collection, 'promptDeadlineAt' | 'promptExpiresAt'>,
+  {
+    promptDeadlineAt,
+    promptExpiresAt,
+    sendsOnce,
+  }: Pick<Collection, 'promptDeadlineAt' | 'promptExpiresAt' | 'sendsOnce'>,
   input: CollectionTransitionInput,
   { basis, at }: Recording,
   limits: RecorderLimits,
@@ -98,7 +104,7 @@ export function confirmsInput(
     case 'undecided':
       return Math.min(input.queriedAtMs, at.getTime()) >= reconciledUntilMs(times, limits);
     case 'never_accepted':
-      return isUnsendable(times, Math.min(input.queriedAtMs, at.getTime()), limits);
+      return !sendsOnce && isUnsendable(times, Math.min(input.queriedAtMs, at.getTime()), limits);
     case 'prompt_accepted':
     case 'outcome_unknown':
     case 'never_sent':
@@ -134,6 +140,7 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
     case 'not_found':
     case 'unreadable':
     case 'other_payment':
+    case 'asked':
     case 'unknown':
       return null;
   }
@@ -150,11 +157,11 @@ function reconciledUntilMs(
 
 // The operator does not know the payment, and none of our sends can still be on its way.
 function isNeverPrompted(
-  times: PromptTimes,
+  { isSentOnce, ...times }: PromptTimes & Pick<CollectionSnapshot, 'isSentOnce'>,
   { status, queriedAtMs }: QueriedStatus,
   limits: CollectionLimits,
 ): boolean {
-  return status.kind === 'not_found' && isUnsendable(times, queriedAtMs, limits);
+  return status.kind === 'not_found' && !isSentOnce && isUnsendable(times, queriedAtMs, limits);
 }
 
 function isUnsendable(

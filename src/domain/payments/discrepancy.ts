@@ -37,6 +37,13 @@ export class ReceiptReused extends Error {
   }
 }
 
+/** The operator issued one id for two payments. Nothing was written. */
+export class IssuedIdReused extends Error {
+  constructor(issuedId: string) {
+    super(`the id ${issuedId} was issued for another payment`);
+  }
+}
+
 export type Discrepancy = {
   /** Decimal digits; later ones are larger numbers. */
   readonly id: string;

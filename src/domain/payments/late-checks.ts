@@ -80,5 +80,5 @@ export function findingIn<Kind extends PaymentKind>(
 
 /** Whether the status leaves open what it was queried for. Of what expired, `pending` says that it is still not paid. */
 export function isStatusMissing(state: PaymentState, { kind }: OperatorStatus): boolean {
-  return kind === 'unknown' || kind === 'unreadable' || (kind === 'pending' && isRecheckable(state));
+  return kind === 'unknown' || kind === 'unreadable' || kind === 'asked' || (kind === 'pending' && isRecheckable(state));
 }

@@ -5,7 +5,7 @@ import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type Payou
 import type { Currency } from '../money.ts';
 import type { Environment } from '../event.ts';
 import type { RequestedKind } from './amount-rules.ts';
-import type { Coverage } from './operator-catalogue.ts';
+import { capabilitiesOf, type Coverage } from './operator-catalogue.ts';
 import { operatorReferenceOf } from './operator-reference.ts';
 import type { MoneyOut } from './payment.ts';
 import { planPayment, type PaymentRequest } from './payment-request.ts';
@@ -71,7 +71,20 @@ export function newRequested<Kind extends RequestedKind, Id extends CollectionId
     requestId: input.requestId,
     createdAt: at,
     updatedAt: at,
+    ...neverSent({ operator, kind }),
+  } as const;
+}
+
+/** What every payment starts with: nobody tried to send it. */
+export function neverSent(payment: Parameters<typeof capabilitiesOf>[0]) {
+  const { send, statusSays } = capabilitiesOf(payment);
+  return {
     sendBegunAt: null,
+    sendsOnce: send === 'once',
+    receiptFollows: !statusSays.receipt,
+    sendsTakenBack: 0,
+    takeBackAttestation: null,
+    operatorIssuedId: null,
   } as const;
 }
 

@@ -8,9 +8,15 @@ import {
   type RulesByKind,
   type Taker,
 } from './amount-rules.ts';
-import { AIRTEL_PREFIXES, MTN_PREFIXES, type PrefixChange, type PrefixList } from './operator-prefixes.ts';
+import {
+  AIRTEL_PREFIXES,
+  MTN_PREFIXES,
+  SAFARICOM_PREFIXES,
+  type PrefixChange,
+  type PrefixList,
+} from './operator-prefixes.ts';
 
-export type OperatorId = 'mtn-momo' | 'airtel-money';
+export type OperatorId = 'mtn-momo' | 'airtel-money' | 'daraja';
 
 export type Market = {
   /** ISO 3166-1 alpha-2. */
@@ -52,6 +58,20 @@ const AIRTEL_MARKETS: readonly Market[] = marketsWith(AIRTEL_PREFIXES, {
   ZM: ['260', 'ZMW', { minAmountMinor: 100n, maxAmountMinor: 1_000_000n }],
 });
 
+/** M-Pesa takes whole shillings, and tells least and most of a payment and of a payout apart. */
+const DARAJA_MARKETS: readonly Market[] = [
+  {
+    country: 'KE',
+    callingCode: '254',
+    currency: 'KES',
+    nationalPrefixes: SAFARICOM_PREFIXES.KE.prefixes,
+    amounts: {
+      collection: { minAmountMinor: 100n, maxAmountMinor: 25_000_000n, stepMinor: 100n },
+      payout: { minAmountMinor: 1000n, maxAmountMinor: 25_000_000n, stepMinor: 100n },
+    },
+  },
+];
+
 function marketsWith<Country extends string>(
   prefixes: Readonly<Record<Country, PrefixList>>,
   markets: Readonly<Record<Country, readonly [callingCode: string, currency: Currency, bounds: AmountBounds]>>,
@@ -73,20 +93,121 @@ function amountsWithin(bounds: AmountBounds): RulesByKind {
   return { collection: rules, payout: rules };
 }
 
+/** What an operator can do for one product. Code asks for these and never for an operator. */
+export type Capabilities = {
+  /**
+   * `idempotent`: a send with the same reference never pays twice. `once`: it may, so a send begins once; after its first byte may have
+   * left it is never sent again, by no retry, reset or restart.
+   */
+  readonly send: 'idempotent' | 'once';
+  /** Whether a status is the answer to the query, comes later to the address of the query, or is not to be had. */
+  readonly status: 'sync' | 'by_callback' | 'none';
+  /** Whether the operator finds a payment by our reference, or by the id alone that it issued when it accepted the payment. */
+  readonly statusKey: 'ours' | 'theirs';
+  /** Whether a status names the amount that was paid, and the receipt. */
+  readonly statusSays: { readonly amount: boolean; readonly receipt: boolean };
+  /** How the payer agrees; null where nobody is asked. */
+  readonly authorisation: 'prompt' | 'redirect' | 'otp' | null;
+  /** `at_once`: the answer to the send may be final. */
+  readonly settles: 'later' | 'at_once';
+};
+
+/**
+ * What an address that we give to an operator for one request is for: the result of a payment, the news that it was not processed in time,
+ * or the answer to a status query.
+ */
+export type MessagePurpose = 'result' | 'timeout' | 'query';
+
+const ASKED_BY_OUR_KEY = { send: 'idempotent', status: 'sync', statusKey: 'ours', settles: 'later' } as const;
+
+type Messages = {
+  readonly purposes: readonly MessagePurpose[];
+  /** The body of our response, in the operator's own words: it says that the message came, and nothing of what follows from it. */
+  readonly acknowledgement: Readonly<Record<string, string | number>>;
+};
+
 type OperatorEntry = {
   readonly name: string;
   readonly markets: readonly Market[];
   /** How often it must say that it does not know a payout or refund before that counts: its statuses may lag. */
   readonly notFoundsNeeded: number;
-  /** Whether it sends a collection's money back under a reference of ours, so that a repetition of that pays nothing twice. */
-  readonly canRefund: boolean;
+  readonly capabilities: {
+    readonly collection: Capabilities;
+    readonly payout: Capabilities;
+    /** Null: none is sent. The operator offers none, or none that is certain to be paid once. */
+    readonly refund: Capabilities | null;
+  };
+  /** What arrives at addresses that it gets for one payment or query each; null: its callbacks are hints, at any address. */
+  readonly messages: Messages | null;
 };
 
 /** Amounts from the operators' published customer tariffs; prefixes with their sources in `operator-prefixes.ts`. */
 export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
-  'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS, notFoundsNeeded: 3, canRefund: true },
-  'airtel-money': { name: 'Airtel Money', markets: AIRTEL_MARKETS, notFoundsNeeded: 3, canRefund: false },
+  'mtn-momo': {
+    name: 'MTN MoMo',
+    markets: MTN_MARKETS,
+    notFoundsNeeded: 3,
+    capabilities: {
+      collection: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: 'prompt' },
+      payout: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: null },
+      refund: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: null },
+    },
+    messages: null,
+  },
+  'airtel-money': {
+    name: 'Airtel Money',
+    markets: AIRTEL_MARKETS,
+    notFoundsNeeded: 3,
+    capabilities: {
+      collection: { ...ASKED_BY_OUR_KEY, statusSays: { amount: false, receipt: true }, authorisation: 'prompt' },
+      payout: { ...ASKED_BY_OUR_KEY, statusSays: { amount: false, receipt: true }, authorisation: null },
+      refund: null,
+    },
+    messages: null,
+  },
+  daraja: {
+    name: 'M-Pesa',
+    markets: DARAJA_MARKETS,
+    notFoundsNeeded: 3,
+    capabilities: {
+      collection: {
+        send: 'once',
+        status: 'sync',
+        statusKey: 'theirs',
+        statusSays: { amount: false, receipt: false },
+        authorisation: 'prompt',
+        settles: 'later',
+      },
+      payout: {
+        send: 'once',
+        status: 'by_callback',
+        statusKey: 'ours',
+        statusSays: { amount: true, receipt: true },
+        authorisation: null,
+        settles: 'later',
+      },
+      refund: null,
+    },
+    messages: {
+      purposes: ['result', 'timeout', 'query'],
+      acknowledgement: { ResultCode: 0, ResultDesc: 'Accepted' },
+    },
+  },
 };
+
+/** What the operator can do with payments of this kind. Throws for a refund where it offers none: no such payment is made. */
+export function capabilitiesOf({
+  operator,
+  kind,
+}: {
+  readonly operator: OperatorId;
+  readonly kind: 'collection' | 'payout' | 'reversal';
+}): Capabilities {
+  const { collection, payout, refund } = OPERATORS[operator].capabilities;
+  const found = { collection, payout, reversal: refund }[kind];
+  if (found === null) throw new Error(`${OPERATORS[operator].name} offers no refund`);
+  return found;
+}
 
 export function isOperator(value: unknown): value is OperatorId {
   return typeof value === 'string' && Object.hasOwn(OPERATORS, value);
@@ -103,19 +224,24 @@ export const MTN_TARGET_ENVIRONMENTS = [MTN_SANDBOX, ...Object.keys(MTN_SYSTEMS)
 /** An account with Airtel is one country's. */
 export const AIRTEL_COUNTRIES = AIRTEL_MARKETS.map(({ country }) => country);
 
-/** What a deployment is set up to reach: the target environment of MTN, and the country of its account with Airtel if it has one. */
-export type Reach = { readonly mtnMomo: string; readonly airtelMoney?: string | undefined };
+/** What a deployment is set up to reach: the target environment of MTN, and the countries of its accounts with others, if it has any. */
+export type Reach = {
+  readonly mtnMomo: string;
+  readonly airtelMoney?: string | undefined;
+  readonly daraja?: 'KE' | undefined;
+};
 
 /** The markets that a deployment with this reach serves, with its changes of prefixes. */
-export function coverageOf({ mtnMomo, airtelMoney }: Reach, changes: readonly PrefixChange[] = []): Coverage {
+export function coverageOf({ mtnMomo, airtelMoney, daraja }: Reach, changes: readonly PrefixChange[] = []): Coverage {
   const mtnCountry: string | undefined = new Map(Object.entries(MTN_SYSTEMS)).get(mtnMomo);
   const reached = {
     'mtn-momo': ({ country }: Market) => mtnMomo === MTN_SANDBOX || country === mtnCountry,
     'airtel-money': ({ country }: Market) => country === airtelMoney,
+    daraja: ({ country }: Market) => country === daraja,
   };
   const served = (operator: OperatorId) =>
     OPERATORS[operator].markets.filter(reached[operator]).map((market) => withChange(operator, market, changes));
-  return { 'mtn-momo': served('mtn-momo'), 'airtel-money': served('airtel-money') };
+  return { 'mtn-momo': served('mtn-momo'), 'airtel-money': served('airtel-money'), daraja: served('daraja') };
 }
 
 export function reachedOperators(coverage: Coverage): OperatorId[] {

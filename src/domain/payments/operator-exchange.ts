@@ -5,7 +5,7 @@ import type { PaymentId } from './payment.ts';
 /** Of a send: whether the operator accepted it. Of a status query: what it says of the payment. Of a name query: whether it has a name. */
 export const EXCHANGE_OUTCOMES = [
   ...(['accepted', 'refused'] as const),
-  ...(['pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found'] as const),
+  ...(['pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found', 'asked'] as const),
   ...(['named', 'unnamed'] as const),
   'unknown',
 ] as const;

@@ -32,6 +32,12 @@ export const AIRTEL_PREFIXES = {
   ZM: fromCarrierMap('57 77 97'),
 } as const;
 
+export const SAFARICOM_PREFIXES = {
+  KE: fromCarrierMap(
+    '11 14 18 70 71 72 740 741 742 743 745 746 748 749 757 758 759 768 769 79',
+  ),
+} as const;
+
 /** What a deployment changes in the prefixes of one operator in one country. */
 export type PrefixChange = {
   readonly operator: string;

@@ -9,7 +9,9 @@ export type ReportedMoney = { readonly amount: string; readonly currency: string
  * queried, or its answer cannot be relied on.
  */
 export type OperatorStatus =
-  | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
+  /** The receipt is null where it follows (`receiptFollows` of the payment). */
+  | { readonly kind: 'paid'; readonly operatorReceipt: string | null }
+  | { readonly kind: 'returned'; readonly operatorReceipt: string }
   /** Paid, or paid and returned, but not with the money that was requested, or by another phone; null where it cannot be read. */
   | {
       readonly kind: 'paid_otherwise';
@@ -20,9 +22,9 @@ export type OperatorStatus =
   | { readonly kind: 'declined' | 'refused'; readonly failureCode: FailureCode }
   /**
    * `unreadable`: the operator has it, and what it says of it cannot be read. `other_payment`: what it has under the reference is not
-   * paid, and has another amount, currency or phone than was requested.
+   * paid, and has another amount, currency or phone than was requested. `asked`: its answer comes later, in a message.
    */
-  | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'other_payment' | 'unknown' };
+  | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'other_payment' | 'asked' | 'unknown' };
 
 /** A status with the time of its query or send. */
 export type QueriedStatus = {

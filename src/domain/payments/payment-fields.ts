@@ -24,6 +24,15 @@ export type PaymentFields<Kind extends string, Id extends string, State extends 
   readonly updatedAt: Date;
   /** When the first try to send it began, whatever it led to; null when nobody tried. */
   readonly sendBegunAt: Date | null;
+  /** Whether a repeated send might pay twice, so that none is ever repeated; as the catalogue had it when the payment was made. */
+  readonly sendsOnce: boolean;
+  /** How many sends began with which the operator did nothing; the process that had its answer attests the last of them. */
+  readonly sendsTakenBack: number;
+  readonly takeBackAttestation: string | null;
+  /** Whether the operator's statuses name no receipt, so that it is recorded after the payment; as for `sendsOnce`. */
+  readonly receiptFollows: boolean;
+  /** The id that the operator issued when it accepted the payment; null: none is known. */
+  readonly operatorIssuedId: string | null;
 };
 
 /** Of what merchants request of the public API: collections and payouts. */
@@ -35,7 +44,7 @@ export type RequestedFields<State extends string> = {
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly amountReversedMinor: bigint;
-  /** The operator's own number of the payment that it paid; null until it has paid. */
+  /** The operator's own number of the payment that it paid; null until it has paid, or has told the number. */
   readonly operatorReceipt: string | null;
   /** The key that it was created with; null: none, or it was created before that was recorded. */
   readonly apiKeyId: ApiKeyId | null;

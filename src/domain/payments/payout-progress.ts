@@ -6,7 +6,7 @@ import { isBeingSent, nextOfUnpaid, type MoneyOutSnapshot, type UnpaidInput } fr
 
 /** What a payout's workflow records a transition from. Decisions of people are recorded by their own operations. */
 export type PayoutOutcomeInput =
-  UnpaidInput | { readonly kind: 'paid'; readonly operatorReceipt: string } | { readonly kind: 'returned' };
+  UnpaidInput | { readonly kind: 'paid'; readonly operatorReceipt: string | null } | { readonly kind: 'returned' };
 
 export type PayoutSnapshot = MoneyOutSnapshot<PayoutState>;
 

@@ -8,7 +8,10 @@ import { isRefundNeverSent } from './reversal-progress.ts';
 import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
 /** As a row records it. The send deadline is set by the release. */
-type RecordedSend = Pick<MoneyOut, 'operator' | 'sendDeadlineAt' | 'sendBegunAt' | 'acceptedAt' | keyof NotFounds>;
+type RecordedSend = Pick<
+  MoneyOut,
+  'operator' | 'sendDeadlineAt' | 'sendBegunAt' | 'sendsOnce' | 'acceptedAt' | keyof NotFounds
+>;
 
 /** Whether and until when it may be sent, as far as the row says. */
 function sendOf({ sendDeadlineAt, sendBegunAt }: Pick<RecordedSend, 'sendDeadlineAt' | 'sendBegunAt'>) {
@@ -32,6 +35,7 @@ export function sendProgressOf(row: RecordedSend, { notFoundSpanMs, payoutOverdu
   return {
     ...sendOf(row),
     ...(overdueAt && { overdueAtMs: overdueAt.getTime() }),
+    ...(row.sendsOnce && { isSentOnce: true }),
     isAccepted: row.acceptedAt !== null,
     notFoundCount: row.notFoundCount,
     hasNotFoundEvidence: hasNotFoundEvidence(row, notFoundSpanMs),
@@ -48,12 +52,21 @@ export function confirmsRefundNeverSent(row: Reversal, at: Date): boolean {
   return isRefundNeverSent({ ...sendOf(row), isCollectionReturned: row.isCollectionReturned }, at.getTime());
 }
 
-/** Whether the operator said often enough, and for long enough, that it does not know the payment. One status may lag. */
+/**
+ * Whether the operator said often enough, and for long enough, that it does not know the payment. One status may lag. Of what is sent once
+ * no number of them is enough: a wrong guess would have it paid twice.
+ */
 export function hasNotFoundEvidence(
-  { operator, notFoundCount, notFoundSince, notFoundLastAt }: Pick<RecordedSend, 'operator' | keyof NotFounds>,
+  {
+    operator,
+    sendsOnce,
+    notFoundCount,
+    notFoundSince,
+    notFoundLastAt,
+  }: Pick<RecordedSend, 'operator' | 'sendsOnce' | keyof NotFounds>,
   spanMs: number,
 ): boolean {
-  if (notFoundSince === null || notFoundLastAt === null) return false;
+  if (sendsOnce || notFoundSince === null || notFoundLastAt === null) return false;
   const { notFoundsNeeded } = OPERATORS[operator];
   return notFoundCount >= notFoundsNeeded && notFoundLastAt.getTime() - notFoundSince.getTime() >= spanMs;
 }

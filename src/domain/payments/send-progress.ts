@@ -11,6 +11,8 @@ export type SendProgress = {
   readonly overdueAtMs?: number;
   /** Whether any try to send it ever began. */
   readonly isSendBegun: boolean;
+  /** Present where a repeated send might pay twice: then `not_found` is no evidence. */
+  readonly isSentOnce?: true;
   /** Whether the operator has confirmed at least once that it has the payment. */
   readonly isAccepted: boolean;
   /** How often in a row it said that it does not know the payment, and whether that is evidence enough. */
@@ -95,7 +97,8 @@ export function notFoundStep(
   { status, queriedAtMs }: QueriedStatus,
   notFoundGraceMs: number,
 ): 'count' | 'reset' | null {
-  if (!progress.isSendBegun || !isNeverAccepted(progress, queriedAtMs, notFoundGraceMs)) return null;
+  if (progress.isSentOnce || !progress.isSendBegun || !isNeverAccepted(progress, queriedAtMs, notFoundGraceMs))
+    return null;
   if (status.kind === 'not_found') return 'count';
   return status.kind === 'unknown' && progress.notFoundCount > 0 ? 'reset' : null;
 }

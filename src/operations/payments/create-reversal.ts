@@ -14,7 +14,7 @@ import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ByPerson } from '../../domain/accounts/member.ts';
 import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
-import { newMoneyOut } from '../../domain/payments/new-payment.ts';
+import { neverSent, newMoneyOut } from '../../domain/payments/new-payment.ts';
 import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 import { refundRefusal } from '../../domain/payments/payment-request.ts';
 import { operatorReferenceOf } from '../../domain/payments/operator-reference.ts';
@@ -65,10 +65,15 @@ async function insert(
   if (collection.state !== 'succeeded') {
     throw stateConflict(`This collection is ${collection.state}: only a paid one can be reversed.`);
   }
-  const { canRefund, name } = OPERATORS[collection.operator];
-  if (!canRefund) {
+  const { capabilities, name } = OPERATORS[collection.operator];
+  if (capabilities.refund === null) {
     throw stateConflict(
       `${name} offers no refund that is certain to be paid once. Pay the amount out to the payer instead.`,
+    );
+  }
+  if (collection.operatorReceipt === null) {
+    throw stateConflict(
+      `${name} has not told the receipt of this collection yet. Ask again once the collection shows one.`,
     );
   }
   const refusal = refundRefusal(collection, coverage);
@@ -92,7 +97,7 @@ async function insert(
     requestId: by.requestId,
     createdAt: at,
     updatedAt: at,
-    sendBegunAt: null,
+    ...neverSent({ operator, kind: 'reversal' }),
     collectionId: collection.id,
     collectionOperatorReference: key,
     isCollectionReturned: false,

@@ -3,7 +3,7 @@ import { hasOpenDiscrepancy, insertDiscrepancy } from '../../db/payments/discrep
 import { insertExchange, type NewExchange } from '../../db/payments/operator-exchange.ts';
 import { getPayment } from '../../db/payments/payment.ts';
 import { recordChange, type ChangeConditions } from '../../db/payments/payment-change.ts';
-import { isSendRepeated } from '../../db/payments/payment-progress.ts';
+import { isSendRepeated, recordIssuedId } from '../../db/payments/payment-progress.ts';
 import { findWasAway } from '../../db/work/breakers.ts';
 import type { Tx } from '../../db/platform/database.ts';
 import type { Clocks } from '../../domain/clocks.ts';
@@ -33,6 +33,8 @@ export type RecordTransition<Kind extends PaymentKind = PaymentKind> = {
   readonly before?: Collection | null;
   /** Of a collection: the exchange from which the input follows, to be recorded in the same statement, or by itself where nothing changes. */
   readonly exchange?: NewExchange | null;
+  /** The id that the operator issued when it accepted the payment, recorded by the same statement, or by itself where nothing changes. */
+  readonly issuedId?: string | null;
   /** The payment's workflow by default. */
   readonly recordedBy?: RecordedBy;
 };
@@ -56,8 +58,8 @@ export type RecordedTransition<Kind extends PaymentKind = PaymentKind> = {
  * When a refund succeeds, the same transaction reverses its collection. A collection that the operator returned meanwhile stays reversed,
  * and a discrepancy records that the money left twice.
  *
- * Throws `collection_not_found`, `payout_not_found` or `reversal_not_found`, and `ReceiptReused` for a receipt that has paid another
- * payment.
+ * Throws `collection_not_found`, `payout_not_found` or `reversal_not_found`, and `ReceiptReused` or `IssuedIdReused` for a receipt or an
+ * id that another payment has.
  */
 export async function recordTransition<Kind extends PaymentKind>(
   context: PaymentContext,
@@ -69,6 +71,7 @@ export async function recordTransition<Kind extends PaymentKind>(
   const requiresOneTry = isRefusedSend(basis);
   let given = input.before ?? null;
   let exchange = input.exchange ?? null;
+  let issuedId = input.issuedId ?? null;
   let isPosted = true;
   const payment = await compareAndSet(ref.id, async () => {
     const isGiven = given !== null;
@@ -79,15 +82,17 @@ export async function recordTransition<Kind extends PaymentKind>(
       : null;
     // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
     if (change === null) return isGiven ? 'missed' : before;
-    const written = await write(change, { requiresOneTry, basis, exchange, recordedBy }, context);
+    const written = await write(change, { requiresOneTry, basis, exchange, issuedId, recordedBy }, context);
     if (written !== 'missed') {
       exchange = null;
+      issuedId = null;
       isPosted = written === 'posted';
       return change.after;
     }
     return !isGiven && requiresOneTry && (await isSendRepeated(db, ref)) ? before : 'missed';
   });
   if (exchange !== null) await insertExchange(db, ref, exchange);
+  if (issuedId !== null) await recordIssuedId(db, ref, issuedId);
   return { payment: payment as Payment<Kind>, isPosted };
 }
 

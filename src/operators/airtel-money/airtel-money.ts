@@ -1,6 +1,6 @@
 // Airtel Money behind the operator port: signed collections, disbursements with our PIN, and their enquiries.
 import { createOperatorHttpClient, withDeadline, type HttpResult } from '../http-client.ts';
-import type { Operator, SendOutcome, StatusOutcome } from '../port.ts';
+import type { Operator, SendOutcome, SentPayment, StatusOutcome } from '../port.ts';
 import type { TokenStore } from '../token-cache.ts';
 import type { AirtelUse } from './codes.ts';
 import { readNameResponse } from './names.ts';
@@ -51,7 +51,7 @@ export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
     return readSendResponse(await call((signal) => session.callSigned(request, isRefused, signal)), use);
   }
 
-  async function queryStatus(operatorReference: string, use: AirtelUse): Promise<StatusOutcome> {
+  async function queryStatus({ operatorReference }: SentPayment, use: AirtelUse): Promise<StatusOutcome> {
     const path = `${ENQUIRIES[use]}/${transactionIdOf(operatorReference)}`;
     const response = await call((signal) => session.call({ method: 'GET', path, headers: {} }, signal));
     return readStatusResponse(response, operatorReference, use);
@@ -60,9 +60,9 @@ export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
   return {
     id: 'airtel-money',
     raisePrompt: (request) => send(pushPayment(request, market), 'collection'),
-    getCollectionStatus: (reference) => queryStatus(reference, 'collection'),
+    getCollectionStatus: (payment) => queryStatus(payment, 'collection'),
     sendPayout: (request) => send(disbursement(request, market, pin), 'payout'),
-    getPayoutStatus: (reference) => queryStatus(reference, 'payout'),
+    getPayoutStatus: (payment) => queryStatus(payment, 'payout'),
     refundCollection: () => Promise.resolve(NO_REFUNDS),
     getRefundStatus: () => Promise.resolve({ kind: 'not_found' }),
     async getPayeeName(phone) {
@@ -71,6 +71,7 @@ export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
       return readNameResponse(await call((signal) => session.call({ method: 'GET', path, headers: {} }, signal)));
     },
     parseCallback: parseAirtelCallback,
+    readMessage: null,
     close: () => http.close(),
   };
 }

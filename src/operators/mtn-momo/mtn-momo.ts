@@ -4,7 +4,7 @@ import { readNameResponse } from './names.ts';
 import { readSendResponse, readStatusResponse } from './statuses.ts';
 import { openMtnProduct, type MtnCredentials, type MtnProduct } from './product.ts';
 import { refund, requestToPay, transfer } from './requests.ts';
-import type { Operator, StatusOutcome } from '../port.ts';
+import type { Operator, SentPayment, StatusOutcome } from '../port.ts';
 import type { TokenStore } from '../token-cache.ts';
 import type { MtnUse } from './codes.ts';
 
@@ -54,7 +54,7 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
   async function queryStatus(
     product: MtnProduct,
     path: string,
-    reference: string,
+    { operatorReference: reference }: SentPayment,
     use: MtnUse,
   ): Promise<StatusOutcome> {
     const request: HttpRequest = { method: 'GET', path: `${path}/${encodeURIComponent(reference)}`, headers: {} };
@@ -66,21 +66,22 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
     async raisePrompt(request) {
       return readSendResponse(await call(collection, requestToPay(request, callbackUrl)), 'collection');
     },
-    getCollectionStatus: (reference) => queryStatus(collection, '/requesttopay', reference, 'collection'),
+    getCollectionStatus: (payment) => queryStatus(collection, '/requesttopay', payment, 'collection'),
     async sendPayout(request) {
       return readSendResponse(await call(disbursement, transfer(request, callbackUrl)), 'payout');
     },
-    getPayoutStatus: (reference) => queryStatus(disbursement, '/transfer', reference, 'payout'),
+    getPayoutStatus: (payment) => queryStatus(disbursement, '/transfer', payment, 'payout'),
     // MTN's refunds are part of the disbursement product, with its credentials.
     async refundCollection(request) {
       return readSendResponse(await call(disbursement, refund(request, callbackUrl)), 'refund');
     },
-    getRefundStatus: (reference) => queryStatus(disbursement, '/refund', reference, 'refund'),
+    getRefundStatus: (payment) => queryStatus(disbursement, '/refund', payment, 'refund'),
     async getPayeeName(phone) {
       const path = `/accountholder/msisdn/${encodeURIComponent(phone)}/basicuserinfo`;
       return readNameResponse(await call(disbursement, { method: 'GET', path, headers: {} }));
     },
     parseCallback: parseMtnCallback,
+    readMessage: null,
     close: () => http.close(),
   };
 }

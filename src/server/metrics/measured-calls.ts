@@ -25,6 +25,7 @@ const IS_RESULT: Readonly<Record<Result, true>> = {
   paid_unreadable: true,
   unreadable: true,
   not_found: true,
+  asked: true,
   named: true,
   unnamed: true,
   unknown: true,
@@ -49,18 +50,18 @@ export function measuredOperator(operator: Operator, onCalled: (call: MeasuredCa
     onCalled({ operator: operator.id, call, result: outcome.kind, seconds: (performance.now() - beganMs) / 1000 });
     return outcome;
   }
-  const { getPayeeName } = operator;
+  const { getPayeeName, readMessage } = operator;
   return {
     id: operator.id,
     raisePrompt: (request) => measured('raise_prompt', () => operator.raisePrompt(request)),
-    getCollectionStatus: (reference) =>
-      measured('get_collection_status', () => operator.getCollectionStatus(reference)),
+    getCollectionStatus: (payment) => measured('get_collection_status', () => operator.getCollectionStatus(payment)),
     sendPayout: (request) => measured('send_payout', () => operator.sendPayout(request)),
-    getPayoutStatus: (reference) => measured('get_payout_status', () => operator.getPayoutStatus(reference)),
+    getPayoutStatus: (payment) => measured('get_payout_status', () => operator.getPayoutStatus(payment)),
     refundCollection: (request) => measured('refund_collection', () => operator.refundCollection(request)),
-    getRefundStatus: (reference) => measured('get_refund_status', () => operator.getRefundStatus(reference)),
+    getRefundStatus: (payment) => measured('get_refund_status', () => operator.getRefundStatus(payment)),
     getPayeeName: getPayeeName && ((phone) => measured('get_payee_name', () => getPayeeName(phone))),
     parseCallback: (body) => operator.parseCallback(body),
+    readMessage,
     close: () => operator.close(),
   };
 }

@@ -8,7 +8,7 @@ import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import { claimQueries, finishQueries } from '../../../src/db/work/status-queries.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import { PAYMENT_KINDS } from '../../../src/domain/payments/payment.ts';
-import type { StatusOutcome } from '../../../src/operators/port.ts';
+import type { SentPayment, StatusOutcome } from '../../../src/operators/port.ts';
 import { testLog } from '../../support/engines.ts';
 import { ALL_PERMITTED, queryWhatIsDue, workerDeps } from '../../support/payment-activities.ts';
 import { eventually } from '../../support/test-environment.ts';
@@ -37,9 +37,9 @@ describe('the queue of status queries', () => {
     workerDeps(db, {
       operators: {
         'mtn-momo': {
-          getCollectionStatus(reference: string) {
-            asked.push(reference);
-            return answer(reference);
+          getCollectionStatus({ operatorReference }: SentPayment) {
+            asked.push(operatorReference);
+            return answer(operatorReference);
           },
         },
       },

@@ -30,6 +30,11 @@ export const anyPayment = () =>
     createdAt: AT,
     updatedAt: AT,
     sendBegunAt: null,
+    sendsOnce: false,
+    sendsTakenBack: 0,
+    takeBackAttestation: null,
+    receiptFollows: false,
+    operatorIssuedId: null,
   }) as const;
 
 /** What collections and payouts start with besides. */

@@ -11,6 +11,7 @@ import {
 import {
   AIRTEL_PREFIXES,
   MTN_PREFIXES,
+  SAFARICOM_PREFIXES,
   readPrefixChanges,
   type PrefixList,
 } from '../../../src/domain/payments/operator-prefixes.ts';
@@ -33,11 +34,11 @@ function carrierOf(country: string, beginning: string): string | null {
 }
 
 describe('the prefixes of the operators', () => {
-  const carriers = { 'mtn-momo': 'MTN', 'airtel-money': 'Airtel' } as const;
+  const carriers = { 'mtn-momo': 'MTN', 'airtel-money': 'Airtel', daraja: 'Safaricom' } as const;
   for (const operator of OPERATOR_IDS) {
     for (const { country, currency } of OPERATORS[operator].markets) {
       it(`lead to ${OPERATORS[operator].name} in ${country} the numbers that the carrier map gives to it, and no others`, () => {
-        const coverage = coverageOf({ mtnMomo: 'sandbox', airtelMoney: country });
+        const coverage = coverageOf({ mtnMomo: 'sandbox', airtelMoney: country, daraja: 'KE' });
         const longest = Object.keys(MAP.carriers[country] ?? {}).map((prefix) => prefix.length);
         assert.ok(longest.length > 0 && Math.max(...longest) <= LONGEST_PREFIX);
         const differing = BEGINNINGS.filter((nationalNumber) => {
@@ -59,8 +60,16 @@ describe('the prefixes of the operators', () => {
     assert.deepEqual(reached(), []);
   });
 
+  it('lead to M-Pesa only where its account is set up', () => {
+    assert.deepEqual(coverageOf({ mtnMomo: 'sandbox' }).daraja, []);
+    assert.deepEqual(
+      coverageOf({ mtnMomo: 'sandbox', daraja: 'KE' }).daraja.map(({ country }) => country),
+      ['KE'],
+    );
+  });
+
   it('name where they are from and of when, which is that of the map', () => {
-    for (const { source, asOf, prefixes } of [MTN_PREFIXES, AIRTEL_PREFIXES].flatMap(Object.values<PrefixList>)) {
+    for (const { source, asOf, prefixes } of [MTN_PREFIXES, AIRTEL_PREFIXES, SAFARICOM_PREFIXES].flatMap(Object.values<PrefixList>)) {
       assert.match(source, /libphonenumber/);
       assert.equal(asOf, MAP.asOf);
       assert.ok(prefixes.every((prefix) => /^[0-9]{2,8}$/.test(prefix)));

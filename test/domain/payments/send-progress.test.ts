@@ -158,13 +158,26 @@ describe('the evidence that the operator never accepted a payment', () => {
 
   it('is enough from the operator’s number of statuses on, over the whole span', () => {
     const since = new Date(1000);
-    const isEnough = (notFoundCount: number, spanMs: number) =>
+    const isEnough = (notFoundCount: number, spanMs: number, sendsOnce = false) =>
       hasNotFoundEvidence(
-        { operator: 'mtn-momo', notFoundCount, notFoundSince: since, notFoundLastAt: new Date(1000 + spanMs) },
+        {
+          operator: 'mtn-momo',
+          sendsOnce,
+          notFoundCount,
+          notFoundSince: since,
+          notFoundLastAt: new Date(1000 + spanMs),
+        },
         500,
       );
     assert.deepEqual([isEnough(2, 500), isEnough(3, 499), isEnough(3, 500)], [false, false, true]);
-    const none = { operator: 'mtn-momo', notFoundCount: 0, notFoundSince: null, notFoundLastAt: null } as const;
+    assert.equal(isEnough(1000, 1_000_000, true), false, 'of what is sent once');
+    const none = {
+      operator: 'mtn-momo',
+      sendsOnce: false,
+      notFoundCount: 0,
+      notFoundSince: null,
+      notFoundLastAt: null,
+    } as const;
     assert.equal(hasNotFoundEvidence(none, 0), false);
   });
 });

@@ -17,6 +17,7 @@ import {
   useAirtelWire,
   type Case,
 } from './wire-harness.ts';
+import { sentAs } from '../../support/sent-payment.ts';
 
 const ACCEPTED = taken('DP00900001006');
 
@@ -30,7 +31,7 @@ describe("the Airtel adapter's payouts", () => {
       money: { amountMinor: 500n, currency: 'UGX' },
       payeeMessage: "Amina's wages",
     });
-  const getStatus = (): Promise<StatusOutcome> => wire.operator.getPayoutStatus(REFERENCE);
+  const getStatus = (): Promise<StatusOutcome> => wire.operator.getPayoutStatus(sentAs(REFERENCE));
   const pinIn = (body: string) => decrypted((JSON.parse(body) as { pin: string }).pin);
 
   it('have the encrypted PIN of our wallet, and are signed as they are sent', async () => {

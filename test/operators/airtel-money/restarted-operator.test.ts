@@ -9,6 +9,7 @@ import { ownTokens } from '../../support/own-tokens.ts';
 import { createAirtelMoney } from '../../../src/operators/airtel-money/airtel-money.ts';
 import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
 import { AIRTEL, countsOf, startTestSandbox, wireClient } from '../../sandbox/sandbox-harness.ts';
+import { sentAs } from '../../support/sent-payment.ts';
 
 describe('the Airtel adapter', () => {
   let folder: string;
@@ -43,7 +44,7 @@ describe('the Airtel adapter', () => {
     await first.stop();
     const second = await startTestSandbox({ ...config, port: Number(new URL(first.url).port) });
     assert.deepEqual(await operator.sendPayout(payout), { kind: 'accepted', isRepeated: true });
-    assert.equal((await operator.getPayoutStatus(payout.operatorReference)).kind, 'pending');
+    assert.equal((await operator.getPayoutStatus(sentAs(payout.operatorReference))).kind, 'pending');
     const counts = await countsOf(wireClient(second), transactionIdOf(payout.operatorReference));
     assert.deepEqual(counts, { requestsReceived: 2, timesAccepted: 1 });
     await operator.close();

@@ -18,6 +18,7 @@ import {
   silence,
   TIMEOUT_MS,
   unknown,
+  unsent,
   useMtnWire,
   type Case,
   errorOf,
@@ -27,6 +28,7 @@ import {
   paidWith,
 } from './wire-harness.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { sentAs } from '../../support/sent-payment.ts';
 
 describe("the MTN adapter's collections", () => {
   const wire = useMtnWire();
@@ -42,7 +44,7 @@ describe("the MTN adapter's collections", () => {
   }
 
   function getStatus(): Promise<StatusOutcome> {
-    return wire.operator.getCollectionStatus(REFERENCE);
+    return wire.operator.getCollectionStatus(sentAs(REFERENCE));
   }
 
   describe('its requests', () => {
@@ -67,7 +69,7 @@ describe("the MTN adapter's collections", () => {
 
     it('keep the path of the base address', async () => {
       const behindPath = wire.open({ baseUrl: `${wire.stub.url}/gateway/` });
-      await behindPath.getCollectionStatus(REFERENCE);
+      await behindPath.getCollectionStatus(sentAs(REFERENCE));
       await behindPath.close();
       assert.deepEqual(valuesOf(wire.stub.received, 'path'), [
         '/gateway/collection/token/',
@@ -103,8 +105,8 @@ describe("the MTN adapter's collections", () => {
       const nobody = await startStubOperator();
       await nobody.stop();
       const alone = wire.open({ baseUrl: nobody.url });
-      const outcome = await alone.getCollectionStatus(REFERENCE);
-      assert.deepEqual(outcome, busy('no token: connection failed: ECONNREFUSED'));
+      const outcome = await alone.getCollectionStatus(sentAs(REFERENCE));
+      assert.deepEqual(outcome, unsent(busy('no token: connection failed: ECONNREFUSED')));
       await alone.close();
     });
   });
@@ -268,16 +270,16 @@ describe("the MTN adapter's collections", () => {
       assert.equal(wire.stub.calls().length, 2);
     });
 
-    const notUnderstood = busy('no token: answer not understood');
+    const notUnderstood = unsent(busy('no token: answer not understood'));
     const bad: [string, Reply, SendOutcome][] = [
-      ['is refused', raw(401, ''), ofAccount('no token: http 401')],
-      ['is throttled', raw(429, ''), busy('no token: http 429')],
+      ['is refused', raw(401, ''), unsent(ofAccount('no token: http 401'))],
+      ['is throttled', raw(429, ''), unsent(busy('no token: http 429'))],
       ['has no text', json(200, { expires_in: 3600 }), notUnderstood],
       ['has no expiry', json(200, { access_token: 'x' }), notUnderstood],
       ['would break a header', json(200, { access_token: 'a\r\nb', expires_in: 1 }), notUnderstood],
       ['is a web page', raw(200, '<html>'), notUnderstood],
       // No payment was sent, whatever became of the request for the token.
-      ['is cut off', cut, busy('no token: connection failed: UND_ERR_SOCKET')],
+      ['is cut off', cut, unsent(busy('no token: connection failed: UND_ERR_SOCKET'))],
     ];
     for (const [what, reply, outcome] of bad) {
       it(`makes the outcome unknown when it ${what}, and is requested again by the next call`, async () => {
@@ -300,17 +302,17 @@ describe("the MTN adapter's collections", () => {
 
   it('are not sent when their deadline passes while they wait for a connection', async () => {
     const narrow = wire.open({ connections: 1, requestTimeoutMs: 1000 });
-    await narrow.getCollectionStatus(REFERENCE);
+    await narrow.getCollectionStatus(sentAs(REFERENCE));
     wire.stub.set({ call: silence });
     const sent = wire.stub.calls().length;
     const outcomes = await Promise.all([
-      narrow.getCollectionStatus(REFERENCE),
-      narrow.getCollectionStatus(REFERENCE),
-      narrow.getCollectionStatus(REFERENCE),
+      narrow.getCollectionStatus(sentAs(REFERENCE)),
+      narrow.getCollectionStatus(sentAs(REFERENCE)),
+      narrow.getCollectionStatus(sentAs(REFERENCE)),
     ]);
     assert.ok(outcomes.every(({ kind }) => kind === 'unknown'));
     wire.stub.set({ call: raw(418, '') });
-    const next = await narrow.getCollectionStatus(REFERENCE);
+    const next = await narrow.getCollectionStatus(sentAs(REFERENCE));
     assert.deepEqual(next, { kind: 'unknown', reason: 'http 418' });
     assert.equal(wire.stub.calls().length, sent + 2);
     await narrow.close();

@@ -25,6 +25,7 @@ import {
   failedAs,
   itMaps,
 } from './wire-harness.ts';
+import { sentAs } from '../../support/sent-payment.ts';
 
 const ORIGINAL = randomUUID();
 const RETURNED = { ...PAID, status: 'FAILED', reason: { code: 'TRANSACTION_REVERSED', message: 'x' } };
@@ -51,8 +52,8 @@ describe("the MTN adapter's payouts and refunds", () => {
       }),
   };
   const statuses: Readonly<Record<'payout' | 'refund', () => Promise<StatusOutcome>>> = {
-    payout: () => wire.operator.getPayoutStatus(REFERENCE),
-    refund: () => wire.operator.getRefundStatus(REFERENCE),
+    payout: () => wire.operator.getPayoutStatus(sentAs(REFERENCE)),
+    refund: () => wire.operator.getRefundStatus(sentAs(REFERENCE)),
   };
   const KINDS = ['payout', 'refund'] as const;
 
@@ -91,10 +92,10 @@ describe("the MTN adapter's payouts and refunds", () => {
     }
 
     it('use separate tokens for collections and disbursements', async () => {
-      await wire.operator.getCollectionStatus(REFERENCE);
-      await wire.operator.getPayoutStatus(REFERENCE);
-      await wire.operator.getCollectionStatus(REFERENCE);
-      await wire.operator.getRefundStatus(REFERENCE);
+      await wire.operator.getCollectionStatus(sentAs(REFERENCE));
+      await wire.operator.getPayoutStatus(sentAs(REFERENCE));
+      await wire.operator.getCollectionStatus(sentAs(REFERENCE));
+      await wire.operator.getRefundStatus(sentAs(REFERENCE));
       assert.deepEqual(
         wire.stub.received.map(({ path, headers }) => `${path.split('/')[1]} ${headers.authorization?.split(' ')[0]}`),
         [
@@ -211,7 +212,7 @@ describe("the MTN adapter's payouts and refunds", () => {
 
     it('maps the reversal of a collection to returned too', async () => {
       wire.stub.set({ call: json(200, RETURNED) });
-      assert.deepEqual(await wire.operator.getCollectionStatus(REFERENCE), returned);
+      assert.deepEqual(await wire.operator.getCollectionStatus(sentAs(REFERENCE)), returned);
     });
   });
 

@@ -21,7 +21,6 @@ type ServiceDeps = {
   readonly store: ModelStore;
   readonly operator: ModelOperator;
   readonly clocks: Clocks;
-  readonly sendsOnce: boolean;
   readonly nowMs: () => number;
   readonly random: () => number;
   /** How much the clock of each process differs from the database's. */
@@ -51,7 +50,8 @@ const IS_ASKED_AT_CALLBACK: ReadonlySet<string> = new Set([
 ]);
 
 export function createModelService(deps: ServiceDeps): ModelService {
-  const { store, operator, clocks, sendsOnce, nowMs, random } = deps;
+  const { store, operator, clocks, nowMs, random } = deps;
+  const { sendsOnce } = store.row();
   const pause = () => random() * deps.pauseMs;
   /** The clock of one process. */
   const anyClock = () => {
@@ -139,9 +139,7 @@ export function createModelService(deps: ServiceDeps): ModelService {
     yield pause();
     const queriedAtMs = now().getTime();
     const outcome = yield* operator.query();
-    const status = operatorStatusOf(outcome, before);
-    // Where a repeated send is another payment, "not found" is no evidence.
-    const queried = { status: sendsOnce && status.kind === 'not_found' ? UNKNOWN : status, queriedAtMs };
+    const queried = { status: operatorStatusOf(outcome, before), queriedAtMs };
     yield* apply(before, queried, now);
     return { before, queried };
   }
@@ -198,8 +196,6 @@ export function createModelService(deps: ServiceDeps): ModelService {
   };
 }
 
-const UNKNOWN = { kind: 'unknown' } as const;
-
 function isNeverSent(row: ModelPayment, at: Date, clocks: Clocks): boolean {
   return LIFECYCLES[row.kind].isNeverSent(snapshotOf(row, clocks) as never, at.getTime());
 }
@@ -224,5 +220,6 @@ function snapshotOf(row: ModelPayment, clocks: Clocks): PaymentSnapshot {
     promptDeadlineAtMs: row.promptDeadlineAt.getTime(),
     promptExpiresAtMs: row.promptExpiresAt?.getTime() ?? null,
     isSendBegun: row.sendBegunAt !== null,
+    ...(row.sendsOnce && { isSentOnce: true }),
   };
 }

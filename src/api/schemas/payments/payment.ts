@@ -92,7 +92,8 @@ export const workflowUrl = z.url().nullable().meta({
 
 export const shownReceipt = z.string().nullable().meta({
   example: '10480123456',
-  description: 'The operator’s own number for the payment, as on its statements. Null: the operator has not paid.',
+  description:
+    'The operator’s own number for the payment, as on its statements. Null: the operator has not paid, or has not told the number yet.',
 });
 
 export const shownIdempotencyKey = z.string().meta({ example: 'order-1042' });
