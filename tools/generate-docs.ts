@@ -22,6 +22,7 @@ import { findProjectRoot } from '../src/project-root.ts';
 import { generatedGuides } from './guide-pages.ts';
 import { code, markdownTable, page } from './markdown.ts';
 import { metricSections, metricsOfNode } from './metrics-page.ts';
+import { operatorsPage } from './operators-page.ts';
 import { schemaOfNewDatabase } from './schema-page.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
 
@@ -33,6 +34,7 @@ export async function generatedPages(): Promise<Readonly<Record<string, string>>
     'docs/config.md': configPage(),
     'docs/doctor.md': doctorPage(),
     'docs/metrics.md': await metricsPage(),
+    'docs/operators.md': operatorsPage(NOTICE),
     'docs/webhook-test-vectors.json': webhookTestVectors(),
     ...generatedGuides(),
   };

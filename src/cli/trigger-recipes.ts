@@ -2,14 +2,12 @@
 import { randomInt } from 'node:crypto';
 import type { EventType } from '../domain/event.ts';
 import type { Currency } from '../domain/money.ts';
-import { CliFailure } from './failure.ts';
+import { CliFailure, usage } from './failure.ts';
 
-/** The last digits of the phone number. The payer of a number outside the sandbox's table simply pays. */
-type Row = '001' | '003' | '009' | '015' | '100';
-
+/** `row`: the last three digits of the phone. The payer of a number outside the sandbox's table simply pays. */
 export type Recipe =
-  | { readonly kind: 'collection'; readonly row: Row }
-  | { readonly kind: 'payout'; readonly row: Row; readonly decision: 'none' | 'release' | 'reject' | 'cancel' }
+  | { readonly kind: 'collection'; readonly row: string }
+  | { readonly kind: 'payout'; readonly row: string; readonly decision: 'none' | 'release' | 'reject' | 'cancel' }
   | { readonly kind: 'endpoint' };
 
 export const RECIPES: Readonly<Record<EventType, Recipe>> = {
@@ -31,7 +29,19 @@ export const RECIPES: Readonly<Record<EventType, Recipe>> = {
   'endpoint.test': { kind: 'endpoint' },
 };
 
+<<<<<<< HEAD
 /** The prefix of mobile numbers that one of our operators serves, and the number of free digits before the row. */
+=======
+/** The recipe with another row, which a person chose. Throws where no phone is involved, or what is given is no row. */
+export function withRow(recipe: Recipe, row: string | null): Recipe {
+  if (row === null) return recipe;
+  if (recipe.kind === 'endpoint') throw usage('--row is not for endpoint.test');
+  if (!/^[0-9]{3}$/.test(row)) throw usage('--row takes the last three digits of a phone number');
+  return { ...recipe, row };
+}
+
+/** The prefix of mobile numbers that one of our operators serves, and how many digits are free before the row. */
+>>>>>>> conf
 const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: number]>>> = {
   UGX: ['25677', 4],
   RWF: ['25078', 4],
@@ -43,8 +53,13 @@ const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: 
   TZS: ['25578', 4],
 };
 
+<<<<<<< HEAD
 /** A random number, unlikely to be in use at the same time. Throws if no operator serves the currency. */
 export function phoneFor(currency: string, row: Row): string {
+=======
+/** A random number, unlikely to be in use at the same time. Throws when no operator serves the currency. */
+export function phoneFor(currency: string, row: string): string {
+>>>>>>> conf
   const [prefix, free] = PHONES[currency as Currency] ?? [];
   if (prefix === undefined || free === undefined) {
     throw new CliFailure('failed', `no operator of the sandbox supports ${currency}, so no event can be triggered`);

@@ -17,7 +17,7 @@ import type { Context } from './command.ts';
 import { CliFailure, usage } from './failure.ts';
 import { readList } from './pages.ts';
 import { credentialsOf, verifyAgain, signInAs, type SignedIn } from './sign-in.ts';
-import { phoneFor, type Recipe } from './trigger-recipes.ts';
+import { phoneFor } from './trigger-recipes.ts';
 
 const POLL_EVERY_MS = 400;
 /** How much the clocks of the service's machines may differ: an event may seem older than its payment by this much. */
@@ -34,14 +34,17 @@ export type Trigger = {
 /** The object of the event, and the earliest time of the event. */
 export type Subject = { readonly id: string; readonly from: Date };
 
-type Row = Extract<Recipe, { row: unknown }>['row'];
-
-export async function createCollection(trigger: Trigger, row: Row): Promise<Subject> {
+export async function createCollection(trigger: Trigger, row: string): Promise<Subject> {
   return subjectOf(parseResponse(paymentSchema, await postPayment(trigger, 'collections', row)));
 }
 
+<<<<<<< HEAD
 /** Creates a payout; if the balance does not cover it, first creates a collection and waits for it. */
 export async function createPayout(trigger: Trigger, row: Row): Promise<PayoutObject> {
+=======
+/** Creates a payout; when the balance does not cover it, creates a collection first and waits for it. */
+export async function createPayout(trigger: Trigger, row: string): Promise<PayoutObject> {
+>>>>>>> conf
   const { api } = trigger.signedIn;
   const balance = parseResponse(z.looseObject({ available: z.number() }), await api.call('GET', '/v1/api/balance'));
   if (balance.available < trigger.amount) {
@@ -51,7 +54,11 @@ export async function createPayout(trigger: Trigger, row: Row): Promise<PayoutOb
   return parseResponse(payoutSchema, await postPayment(trigger, 'payouts', row));
 }
 
-function postPayment({ signedIn, amount }: Trigger, route: 'collections' | 'payouts', row: Row): Promise<ApiResponse> {
+function postPayment(
+  { signedIn, amount }: Trigger,
+  route: 'collections' | 'payouts',
+  row: string,
+): Promise<ApiResponse> {
   const { api, session } = signedIn;
   const json = { phone: phoneFor(session.merchant.currency, row), amount, reference: 'malipo-trigger' };
   return api.call('POST', `/v1/api/${route}`, { json, idempotencyKey: randomUUID() });

@@ -25,8 +25,8 @@ export function demoSecrets(file: string, database: string | undefined): Record<
     throw new Error(`${file} ${problem}, and the database in ${database} is there. ${remedy}`);
   }
   const fresh = { ...freshSecrets('demo'), ...darajaSecrets() };
-  const secrets = { ...fresh, ...known };
-  if (Object.keys(fresh).some((name) => known[name] === undefined)) {
+  const secrets = { ...fresh, ...existingSecrets };
+  if (Object.keys(fresh).some((name) => existingSecrets[name] === undefined)) {
     writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`);
   }
   return secrets;

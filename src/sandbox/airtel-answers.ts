@@ -1,4 +1,5 @@
 // What the sandbox operator says in Airtel's words: the codes of its answers, and how it says what became of a payment.
+import { behaviourOf } from './behaviours.ts';
 import type { SandboxTimes } from './sandbox-config.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -40,6 +41,11 @@ export const DUPLICATE: Code = { result_code: 'ESB000041' };
 export const NOT_FOUND: Code = { result_code: 'ESB000045' };
 export const INVALID_REQUEST: Code = { result_code: 'ESB000008' };
 export const WRONG_MARKET: Code = { result_code: 'ROUTER006' };
+/** Of the client's account, in turn: its signature first, then the wallet itself. */
+export const accountRefusal = (kind: AirtelKind, requestsReceived: number): Code =>
+  (requestsReceived === 1 ? WRONG_SIGNATURE : WRONG_OWN_PIN)(kind);
+/** An answer without the code that a client decides by. */
+export const CODELESS = { data: [], status: { code: 200, message: null, success: false, response_code: 7 } };
 export const GENERAL_ERROR: Code = { result_code: 'ESB000001' };
 
 /** The part of every answer that says whether the request succeeded. */
@@ -48,7 +54,7 @@ export function answer(code: Code, isSuccess: boolean, data: object = {}): objec
   return { data, status: { ...status, success: isSuccess } };
 }
 
-/** The answer to an enquiry. Airtel names no amount, and the receipt only of what is paid. */
+/** The answer to an enquiry. It names the receipt only of what is paid, and the amount only where another one was paid than requested. */
 export function enquiry(transaction: Transaction, times: SandboxTimes): object {
   const kind = transaction.kind === 'collection' ? 'collection' : 'payout';
   const reason = REASONS[kind][transaction.reason?.code ?? ''];
@@ -59,8 +65,15 @@ export function enquiry(transaction: Transaction, times: SandboxTimes): object {
       status: statusWord(transaction, times),
       message: transaction.reason?.message ?? '',
       ...receipt(transaction),
+      ...otherMoney(transaction),
     },
   });
+}
+
+function otherMoney(transaction: Transaction): object {
+  const { state, amount, currency } = transaction;
+  const isOther = state === 'SUCCESSFUL' && behaviourOf(transaction).behaviour.paysOneMore === true;
+  return isOther ? { amount: Number(amount), currency } : {};
 }
 
 /** The body of a callback. */

@@ -4,8 +4,10 @@ import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { accountHolder } from './account-holders.ts';
 import {
+  accountRefusal,
   AMOUNT_REFUSED,
   answer,
+  CODELESS,
   DUPLICATE,
   enquiry,
   GENERAL_ERROR,
@@ -26,6 +28,7 @@ import { isSameSecret } from './same-secret.ts';
 import type { SandboxAirtel, SandboxSettings } from './sandbox-config.ts';
 import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
+import { sendUnreadable, unreadableQuery, unreadableSend } from './unreadable-answers.ts';
 
 type AirtelRouterDeps = {
   readonly settings: SandboxSettings;
@@ -116,7 +119,10 @@ export function createAirtelRouter(deps: AirtelRouterDeps): Router {
       const found = store.get(String(ctx.params['id']).toLowerCase());
       const isOfPath = found?.wire === 'airtel-money' && found.kind === kind;
       const transaction = isOfPath ? await seenByQuery(store, found) : undefined;
-      ctx.body = transaction === undefined ? answer(NOT_FOUND, false) : enquiry(transaction, times);
+      const form = await unreadableQuery(transaction, store);
+      if (transaction === undefined) ctx.body = answer(NOT_FOUND, false);
+      else if (form === null) ctx.body = enquiry(transaction, times);
+      else sendUnreadable(ctx, form, CODELESS);
     });
   }
   return router;
@@ -144,10 +150,19 @@ async function take(
   ctx: Context,
   kind: Kind,
   { request }: Extract<AirtelRead, { request: unknown }>,
-  { intake, airtel, tokens }: AirtelRouterDeps & { readonly tokens: BearerTokens },
+  { intake, airtel, store, tokens }: AirtelRouterDeps & { readonly tokens: BearerTokens },
 ): Promise<void> {
   const result = await intake.receive({ ...request, callbackUrl: airtel.callbackUrl ?? null });
+  const transaction = store.get(request.operatorReference);
+  const form = unreadableSend(transaction);
+  if (form !== null) {
+    sendUnreadable(ctx, form, CODELESS);
+    return;
+  }
   switch (result) {
+    case 'account_refused':
+      ctx.body = answer(accountRefusal(kind, transaction?.requestsReceived ?? 1), false);
+      return;
     case 'accepted':
       ctx.body = answer(IN_PROCESS(kind), true, { transaction: { id: request.externalId, status: 'SUCCESS' } });
       return;

@@ -6,7 +6,7 @@ type Reason = { readonly code: string; readonly message: string };
 export type Outcome = { readonly status: 'SUCCESSFUL' } | { readonly status: 'FAILED'; readonly reason: Reason };
 
 /** `token_refused`: the bearer token, which counts no more from then on, as after somebody else asked for one. */
-export type RequestRefusal = 'unavailable' | 'throttled' | 'token_refused';
+export type RequestRefusal = 'unavailable' | 'throttled' | 'token_refused' | 'account_refused';
 
 export type Behaviour = {
   /** For people: shown by the inspection pages. */
@@ -32,6 +32,12 @@ export type Behaviour = {
   readonly timesOutInQueue?: boolean;
   /** After the payment the operator returns the money by itself and reports that in one more callback. */
   readonly isGivenBack?: boolean;
+  /** One whole unit more than was requested is paid. */
+  readonly paysOneMore?: boolean;
+  /** It is paid with the receipt of the last payment of its kind that was paid before it. */
+  readonly reusesReceipt?: boolean;
+  /** The first answers to its requests and to its queries cannot be read, each in another way. */
+  readonly hasUnreadableAnswers?: boolean;
 };
 
 /** When a payment that was accepted at `fromMs` is decided; null: by a person alone. */
@@ -73,6 +79,24 @@ const UNKNOWN_FIRST: Behaviour = {
   ...ORDINARY,
   summary: 'not known to the first two queries, paid',
   queriesUnknown: 2,
+};
+/** One more refusal than clients collect before they call no more for a time. */
+const ACCOUNT_REFUSED_FIRST: Behaviour = {
+  ...ORDINARY,
+  summary: 'our account refused six times, then paid',
+  requestsRefused: 6,
+  refusedWith: 'account_refused',
+};
+const ONE_MORE: Behaviour = { ...ORDINARY, summary: 'paid, but one unit more than requested', paysOneMore: true };
+const RECEIPT_REUSED: Behaviour = {
+  ...ORDINARY,
+  summary: 'paid, with the receipt of the payment before',
+  reusesReceipt: true,
+};
+const UNREADABLE_FIRST: Behaviour = {
+  ...ORDINARY,
+  summary: 'four unreadable answers, then paid',
+  hasUnreadableAnswers: true,
 };
 const CALLED_BACK_BEFORE_RESPONSE: Behaviour = {
   ...ORDINARY,
@@ -118,6 +142,10 @@ export const COLLECTION_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<str
   ['017', TOKEN_REFUSED_FIRST],
   ['018', CUT_OFF_WITHOUT_CALLBACK],
   ['019', UNKNOWN_FIRST],
+  ['020', ONE_MORE],
+  ['021', RECEIPT_REUSED],
+  ['022', ACCOUNT_REFUSED_FIRST],
+  ['023', UNREADABLE_FIRST],
   ['099', { ...ORDINARY, summary: 'waits for a person at the handset page', decidedAfter: 'never' }],
 ]);
 
@@ -142,6 +170,10 @@ export const PAYOUT_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<string,
   ['017', TOKEN_REFUSED_FIRST],
   ['018', CUT_OFF_WITHOUT_CALLBACK],
   ['019', UNKNOWN_FIRST],
+  ['020', ONE_MORE],
+  ['021', RECEIPT_REUSED],
+  ['022', ACCOUNT_REFUSED_FIRST],
+  ['023', UNREADABLE_FIRST],
   ['099', { ...ORDINARY, summary: 'waits for a person at the operator page', decidedAfter: 'never' }],
 ]);
 

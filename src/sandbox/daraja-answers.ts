@@ -52,6 +52,8 @@ const error = (status: number, code: string, message: string): DarajaError => ({
 export const WRONG_CLIENT = error(400, '400.008.01', 'Invalid Authentication passed');
 export const WRONG_GRANT = error(400, '400.008.02', 'Invalid grant type passed');
 export const WRONG_TOKEN = error(404, '404.001.03', 'Invalid Access Token');
+/** The application has no contract for this product. */
+export const WRONG_PRODUCT = error(401, '401.003.01', 'Invalid ApiCall as no apiproduct match found');
 export const UNREAD = error(400, '400.002.05', 'Invalid Request Payload');
 export const UNKNOWN_MERCHANT = error(500, '500.001.1001', 'Merchant does not exist');
 export const WRONG_PASSWORD = error(500, '500.001.1001', '[MerchantValidate] - Wrong credentials');
@@ -61,6 +63,15 @@ export const DUPLICATE = error(500, '500.002.1001', 'Duplicate OriginatorConvers
 export const INTERNAL = error(500, '500.003.1001', 'Internal Server Error');
 export const THROTTLED = error(500, '500.003.02', 'Error Occurred: Spike Arrest Violation');
 export const UNAVAILABLE = error(503, '500.003.1001', 'Service Unavailable');
+
+/** An answer of which nothing has the type that Daraja documents. */
+export const WRONG_TYPES = {
+  ResponseCode: 0,
+  MerchantRequestID: null,
+  CheckoutRequestID: 7,
+  ResultCode: {},
+  ConversationID: [],
+};
 
 export function wrongField(field: string | null): DarajaError {
   return field === null ? UNREAD : error(400, '400.002.02', `Bad Request - Invalid ${field}`);

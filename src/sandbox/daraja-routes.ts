@@ -18,7 +18,9 @@ import {
   WRONG_CLIENT,
   WRONG_GRANT,
   WRONG_PASSWORD,
+  WRONG_PRODUCT,
   WRONG_TOKEN,
+  WRONG_TYPES,
   wrongField,
   type DarajaError,
   type ResultIds,
@@ -50,6 +52,7 @@ import type { SandboxDaraja, SandboxSettings } from './sandbox-config.ts';
 import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { SandboxRequest, Transaction } from './transaction.ts';
+import { sendUnreadable, unreadableQuery, unreadableSend, type UnreadableForm } from './unreadable-answers.ts';
 
 type DarajaRouterDeps = {
   readonly settings: SandboxSettings;
@@ -173,7 +176,8 @@ async function prompt(ctx: Context, request: DarajaStkPush, serving: Serving): P
   const text = 'Success. Request accepted for processing';
   const ids = { MerchantRequestID: requestId, CheckoutRequestID: issuedId };
   const acceptance = { ...ids, ResponseCode: '0', ResponseDescription: text, CustomerMessage: text };
-  sendIntakeResult(ctx, result, { acceptance, tokens });
+  const unreadable = unreadableSend(store.get(issuedId.toLowerCase()));
+  sendIntakeResult(ctx, result, { acceptance, tokens, unreadable });
 }
 
 async function queryPrompt(
@@ -188,8 +192,10 @@ async function queryPrompt(
   }
   const found = store.issued(request.CheckoutRequestID);
   const transaction = found?.kind === 'collection' ? await seenByQuery(store, found) : undefined;
+  const form = await unreadableQuery(transaction, store);
   if (transaction === undefined) refuse(ctx, NOT_VISIBLE);
-  else ctx.body = promptStatus(transaction);
+  else if (form === null) ctx.body = promptStatus(transaction);
+  else sendUnreadable(ctx, form, WRONG_TYPES);
 }
 
 async function payOut(ctx: Context, request: DarajaB2c, serving: Serving): Promise<void> {
@@ -211,7 +217,8 @@ async function payOut(ctx: Context, request: DarajaB2c, serving: Serving): Promi
     refusedAs: isInitiator ? outOfBounds(Number(Amount)) : REFUSED_AS.initiator,
   });
   const acceptance = accepted({ originatorId: id, conversationId: issuedId });
-  sendIntakeResult(ctx, result, { acceptance, tokens });
+  const unreadable = unreadableSend(store.get(id.toLowerCase()));
+  sendIntakeResult(ctx, result, { acceptance, tokens, unreadable });
 }
 
 function outOfBounds(amount: number): Transaction['refusedAs'] {
@@ -291,11 +298,21 @@ function requestOf(kind: 'collection' | 'payout', fields: Fields): Omit<SandboxR
   };
 }
 
+type Answering = {
+  readonly acceptance: object;
+  readonly tokens: BearerTokens;
+  readonly unreadable: UnreadableForm | null;
+};
+
 function sendIntakeResult(
   ctx: Context,
   result: Awaited<ReturnType<PaymentIntake['receive']>>,
-  { acceptance, tokens }: { readonly acceptance: object; readonly tokens: BearerTokens },
+  { acceptance, tokens, unreadable }: Answering,
 ): void {
+  if (unreadable !== null) {
+    sendUnreadable(ctx, unreadable, WRONG_TYPES);
+    return;
+  }
   switch (result) {
     case 'accepted':
       ctx.body = acceptance;
@@ -312,6 +329,9 @@ function sendIntakeResult(
     case 'token_refused':
       tokens.revoke(ctx.get('Authorization'));
       refuse(ctx, WRONG_TOKEN);
+      return;
+    case 'account_refused':
+      refuse(ctx, WRONG_PRODUCT);
       return;
     case 'accepted_and_cut':
       cutConnection(ctx);

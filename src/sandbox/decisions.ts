@@ -6,7 +6,7 @@ import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { callbackBody } from './airtel-answers.ts';
 import { darajaMessage, queueTimeOut } from './daraja-answers.ts';
-import { decide, giveBack, toWire, waitsInQueue, type Transaction } from './transaction.ts';
+import { decide, giveBack, oneMore, toWire, waitsInQueue, type Transaction } from './transaction.ts';
 
 export type Decisions = {
   /** Decides the payment when it is due; cancels that for a payment without a due time. */
@@ -67,9 +67,7 @@ export function createDecisions(deps: Deps): Decisions {
     const { refusedAs } = transaction;
     const outcome: Outcome = refusedAs === null ? possible : { status: 'FAILED', reason: refusedAs };
     const decided = decide(transaction, outcome, Date.now());
-    const isGivenBack = behaviourOf(decided).behaviour.isGivenBack === true && decided.state === 'SUCCESSFUL';
-    const recorded = isGivenBack ? { ...decided, dueAtMs: Date.now() + settings.times.reversalMs } : decided;
-    return record(recorded);
+    return record(decided.state === 'SUCCESSFUL' ? withPaidBehaviour(decided, settings) : decided);
   }
 
   return {
@@ -93,6 +91,15 @@ export function createDecisions(deps: Deps): Decisions {
       for (const transaction of store.due()) schedule(transaction);
     },
     stop: () => dueWork.stop(),
+  };
+}
+
+function withPaidBehaviour(paid: Transaction, { times }: SandboxSettings): Transaction {
+  const { isGivenBack, paysOneMore } = behaviourOf(paid).behaviour;
+  return {
+    ...paid,
+    ...(isGivenBack === true && { dueAtMs: Date.now() + times.reversalMs }),
+    ...(paysOneMore === true && { amount: oneMore(paid.amount) }),
   };
 }
 

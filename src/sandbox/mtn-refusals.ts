@@ -16,12 +16,16 @@ export const WRONG_ENVIRONMENT = refusal(
   'NOT_ALLOWED_TARGET_ENVIRONMENT',
   'Access to target environment is forbidden.',
 );
+const NOT_ALLOWED = refusal(403, 'NOT_ALLOWED', 'Authorization failed. Insufficient permissions.');
 export const INVALID_CURRENCY = refusal(500, 'INVALID_CURRENCY', 'Currency not supported.');
 export const INVALID_CALLBACK_HOST = refusal(
   500,
   'INVALID_CALLBACK_URL_HOST',
   'The callback host is not the registered one.',
 );
+/** Of the client's account, in turn: its address, then its callback host. */
+export const accountRefusal = (requestsReceived: number): MtnRefusal =>
+  requestsReceived % 2 === 1 ? NOT_ALLOWED : INVALID_CALLBACK_HOST;
 export const INTERNAL = refusal(500, 'INTERNAL_PROCESSING_ERROR', 'An internal error occurred while processing.');
 
 export function refuse(ctx: Context, { status, code, message }: MtnRefusal): void {

@@ -8,6 +8,7 @@ import { cutConnection } from './fault-switches.ts';
 import { handleErrors } from './handle-errors.ts';
 import { createMtnAccess, type MtnAccess } from './mtn-access.ts';
 import {
+  accountRefusal,
   DUPLICATE,
   INTERNAL,
   NOT_FOUND,
@@ -21,7 +22,8 @@ import type { PaymentIntake } from './payment-intake.ts';
 import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
 import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
-import { toWire } from './transaction.ts';
+import { toWire, type Transaction } from './transaction.ts';
+import { sendUnreadable, unreadableQuery, unreadableSend } from './unreadable-answers.ts';
 
 type MtnRouterDeps = {
   readonly settings: SandboxSettings;
@@ -105,23 +107,41 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
       const referenceId = ctx.get('X-Reference-Id');
       const raw = { referenceId, callbackUrl: ctx.get('X-Callback-Url'), body: ctx.request.body };
       const parsed = read(raw, settings);
-      if ('refusal' in parsed) refuse(ctx, parsed.refusal);
-      else sendIntakeResult(ctx, await receive(parsed.request), access);
+      if ('refusal' in parsed) {
+        refuse(ctx, parsed.refusal);
+        return;
+      }
+      const result = await receive(parsed.request);
+      const transaction = store.get(referenceId.toLowerCase());
+      const form = unreadableSend(transaction);
+      if (form === null) sendIntakeResult(ctx, result, { access, transaction });
+      else sendUnreadable(ctx, form, wrongTypes(referenceId));
     });
 
     router.get(`${path}/:referenceId`, authorised, async (ctx) => {
       const found = store.get(String(ctx.params['referenceId']).toLowerCase());
       const isOfPath = found?.kind === kind && found.wire === 'mtn-momo';
       const transaction = isOfPath ? await seenByQuery(store, found) : undefined;
+      const form = await unreadableQuery(transaction, store);
       if (transaction === undefined) refuse(ctx, NOT_FOUND);
-      else ctx.body = toWire(transaction);
+      else if (form === null) ctx.body = toWire(transaction);
+      else sendUnreadable(ctx, form, wrongTypes(transaction.operatorReference));
     });
   }
 
   return { router, serve };
 }
 
-function sendIntakeResult(ctx: Context, result: IntakeResult, access: MtnAccess): void {
+/** A status of which nothing but the reference has the type that MTN documents. */
+function wrongTypes(externalId: string): object {
+  return { externalId, status: 7, amount: [], currency: null, financialTransactionId: {}, reason: 0 };
+}
+
+function sendIntakeResult(
+  ctx: Context,
+  result: IntakeResult,
+  { access, transaction }: { readonly access: MtnAccess; readonly transaction: Transaction | undefined },
+): void {
   switch (result) {
     case 'accepted':
       ctx.body = null;
@@ -139,6 +159,9 @@ function sendIntakeResult(ctx: Context, result: IntakeResult, access: MtnAccess)
     case 'token_refused':
       access.revokeToken(ctx.get('Authorization'));
       refuseAtGateway(ctx, UNAUTHORIZED);
+      return;
+    case 'account_refused':
+      refuse(ctx, accountRefusal(transaction?.requestsReceived ?? 1));
       return;
     case 'accepted_and_cut':
       cutConnection(ctx);

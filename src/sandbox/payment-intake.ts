@@ -1,5 +1,5 @@
 // Accepts payment requests, once per reference, or refuses them by the outcome table.
-import { behaviourOf, decidedAtMs, type RequestRefusal } from './behaviours.ts';
+import { behaviourOf, decidedAtMs, type Behaviour, type RequestRefusal } from './behaviours.ts';
 import type { Decisions } from './decisions.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
@@ -41,7 +41,7 @@ export function createPaymentIntake({ settings, store, decisions }: Deps): Payme
       await store.put(counted);
       return behaviour.refusedWith ?? 'unavailable';
     }
-    const accepted = accept(counted, dueAtMs(counted, settings));
+    const accepted = accept(counted, dueAtMs(counted, settings), receiptFor(counted, behaviour, store));
     const inJournal = store.put(accepted);
     if (behaviour.callsBackBeforeResponse !== true) decisions.schedule(accepted);
     await inJournal;
@@ -100,10 +100,15 @@ function countRequest(request: SandboxRequest, row: string, known: Transaction |
   };
 }
 
-function accept(payment: Transaction, due: number | null): Transaction {
+function accept(payment: Transaction, due: number | null, receipt: string): Transaction {
   const prompts = payment.refusedAs === null ? 1 : 0;
   const counter = payment.kind === 'collection' ? { promptsRaised: prompts } : { transfersTaken: 1 };
-  return { ...payment, ...counter, state: 'PENDING', dueAtMs: due, financialTransactionId: newReceipt() };
+  return { ...payment, ...counter, state: 'PENDING', dueAtMs: due, financialTransactionId: receipt };
+}
+
+function receiptFor({ kind, wire }: Transaction, { reusesReceipt }: Behaviour, store: TransactionStore): string {
+  const [last] = reusesReceipt === true ? store.list({ kind, wire, state: 'SUCCESSFUL' }, 1) : [];
+  return last?.financialTransactionId ?? newReceipt();
 }
 
 function dueAtMs(payment: Transaction, { times }: SandboxSettings): number | null {

@@ -90,6 +90,12 @@ export function waitsInQueue(transaction: Transaction): boolean {
   return isReported && queueTimedOutAtMs === null && refusedAs === null;
 }
 
+/** One whole unit more. */
+export function oneMore(amount: string): string {
+  const [whole = '', ...fraction] = amount.split('.');
+  return [(BigInt(whole) + 1n).toString(), ...fraction].join('.');
+}
+
 /** The payment is reversed. Its receipt stays, as proof that it was paid. */
 export function giveBack(transaction: Transaction, atMs: number): Transaction {
   const { decidedAtMs } = transaction;

@@ -1,6 +1,6 @@
 // Tests the recipes of `malipo trigger`: every type of event, with phone numbers that one of our operators serves.
 import assert from 'node:assert/strict';
-import { phoneFor, RECIPES } from '../../src/cli/trigger-recipes.ts';
+import { phoneFor, RECIPES, withRow } from '../../src/cli/trigger-recipes.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { CURRENCIES } from '../../src/domain/money.ts';
 import { coverageOf, OPERATORS, routePhone } from '../../src/domain/payments/operator-catalogue.ts';
@@ -9,6 +9,13 @@ import { parsePhone } from '../../src/domain/payments/phone.ts';
 describe('the recipes of malipo trigger', () => {
   it('cover every type of event', () => {
     assert.deepEqual(Object.keys(RECIPES).sort(), [...EVENT_TYPES].sort());
+  });
+
+  it('take another row of the table for payments, and no other text or event', () => {
+    assert.deepEqual(withRow(RECIPES['payout.succeeded'], '022'), { ...RECIPES['payout.succeeded'], row: '022' });
+    assert.equal(withRow(RECIPES['endpoint.test'], null), RECIPES['endpoint.test']);
+    assert.throws(() => withRow(RECIPES['collection.failed'], '22'), /last three digits/);
+    assert.throws(() => withRow(RECIPES['endpoint.test'], '022'), /not for endpoint\.test/);
   });
 
   it('give a phone number with the requested ending in each currency that an operator serves, and refuse the others', () => {

@@ -56,6 +56,15 @@ describe('malipo trigger', function () {
     });
   }
 
+  it('triggers an event by the row of the sandbox’s table that is asked for', async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    const own = startSession(settingsOf(testEnv, await addPerson(testEnv, merchantId, ['maker', 'developer'])));
+    const triggered = await own.run(['trigger', 'collection.succeeded', '--row', '023', '--json']);
+    assert.equal(triggered.code, 0, triggered.err);
+    const { object } = (JSON.parse((jsonOf(triggered) as Event).body) as { data: { object: { phone: string } } }).data;
+    assert.match(object.phone, /023$/);
+  });
+
   it('funds the first payout with a collection, and prints an indented event for people', async () => {
     const shop = await testEnv.addMerchant();
     const other = await addPerson(testEnv, shop.id, ['maker']);

@@ -1,11 +1,11 @@
 // The three kinds of payment through the operator port, behind one type, so that one suite can test each.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { FailureCode } from '../../src/domain/payments/failure.ts';
 import type { Money } from '../../src/domain/money.ts';
 import { OPERATORS, type OperatorId } from '../../src/domain/payments/operator-catalogue.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-harness.ts';
+import type { DirectionName } from './rows.ts';
 import { sentAs } from '../support/sent-payment.ts';
 
 /** An adapter connected to its sandbox operator. */
@@ -24,20 +24,10 @@ export type AdapterHarness = {
   stop(): Promise<void>;
 };
 
-/** What an operator says otherwise than MTN, or not at all. */
-export type Dialect = {
-  /** Of rows, by the kind of payment. */
-  readonly outcomes: Partial<Record<Direction['name'], Readonly<Record<string, FailureCode>>>>;
-  /** Whether its statuses name the money. */
-  readonly namesMoney: boolean;
-  /** Whether its statuses name the receipt of a payment whose money was returned. */
-  readonly namesReturned: boolean;
-};
-
 type Send = (operatorReference: string) => Promise<SendOutcome>;
 
 export type Direction = {
-  readonly name: 'collection' | 'payout' | 'refund';
+  readonly name: DirectionName;
   /** Prepares what is needed, and returns the send for a phone of this row. */
   prepare(harness: AdapterHarness, row: string): Promise<Send>;
   status(operator: Operator, operatorReference: string): Promise<StatusOutcome>;
@@ -87,7 +77,10 @@ export async function collected(harness: AdapterHarness, row: string): Promise<s
     () => send(reference),
     ({ kind }) => kind === 'accepted',
   );
-  const { kind } = await final(() => collection.status(harness.operator, reference));
+  const { kind } = await until(
+    () => collection.status(harness.operator, reference),
+    (status) => status.kind === 'succeeded',
+  );
   assert.equal(kind, 'succeeded');
   return reference;
 }

@@ -112,6 +112,7 @@ describe('the outcome table in Daraja’s words', () => {
       ['011', 3, 503, '500.003.1001'],
       ['016', 1, 500, '500.003.02'],
       ['017', 1, 404, '404.001.03'],
+      ['022', 6, 401, '401.003.01'],
     ] as const) {
       it(`refuse row ${row} ${times} times with ${code}, and raise one prompt then`, async () => {
         const fields = { AccountReference: newReference(), PartyA: phoneOf(row), PhoneNumber: phoneOf(row) };
@@ -125,6 +126,27 @@ describe('the outcome table in Daraja’s words', () => {
         assert.equal(seen[0]?.['requestsReceived'], times + 1);
       });
     }
+
+    it('raise the prompt of row 023 at the first request, whose answer has no id that can be read', async () => {
+      const [AccountReference, CallBackURL] = [newReference(), newAddress()];
+      const { body } = await client.push({
+        ...{ AccountReference, CallBackURL },
+        ...{ PartyA: phoneOf('023'), PhoneNumber: phoneOf('023') },
+      });
+      assert.equal(body?.['CheckoutRequestID'], 7);
+      const [seen] = await until(
+        () => client.seen(AccountReference),
+        ([one]) => one?.['state'] === 'SUCCESSFUL',
+      );
+      assert.equal(seen?.['promptsRaised'], 1);
+      const id = String(seen['operatorReference']).replace(/^ws_co_/, 'ws_CO_');
+      const codes: unknown[] = [];
+      for (let turn = 0; turn < 5; turn++) {
+        const answer = await client.query(id).catch(() => null);
+        codes.push(answer === null ? 'unreadable' : answer.body?.['ResultCode']);
+      }
+      assert.deepEqual(codes, [{}, undefined, 'unreadable', 'unreadable', '0']);
+    });
 
     it('show M-Pesa’s own prompt on the handset, with amount and account, which a payer answers', async () => {
       const own = await prompt('099');

@@ -30,6 +30,8 @@ type Expected = {
   called: string[];
 };
 
+const UNREAD: WireResponse = { status: 200, body: null };
+
 /** Longer than the longest time of the table and a callback. */
 const ALL_DECIDED_MS = SHORT_TIMES.undecidedMs + 80;
 
@@ -51,6 +53,7 @@ const IN_BOTH_COLUMNS: Expected[] = [
   { ...ORDINARY, row: '019' },
   { row: '099', status: 'PENDING', called: [] },
   ORDINARY,
+  ...['020', '021', '022', '023'].map((row) => ({ ...ORDINARY, row })),
 ];
 
 const COLLECTIONS: Expected[] = [
@@ -107,14 +110,15 @@ describe('the outcome table', () => {
       before(async () => {
         const postUntilAccepted = async (row: string, reference: string): Promise<void> => {
           const answer = await request(row, reference, kind);
-          if (answer !== 'cut' && [401, 429, 503].includes(answer.status)) await postUntilAccepted(row, reference);
+          if (answer !== 'cut' && [401, 403, 429, 500, 503].includes(answer.status))
+            await postUntilAccepted(row, reference);
         };
         await Promise.all([...references].map(([row, reference]) => postUntilAccepted(row, reference)));
         // No more callbacks come by then, and no more outcomes; those that are to come are waited for, however long they take.
         await sleep(ALL_DECIDED_MS);
         for (const { row, status, called } of expected) {
           const reference = references.get(row)!;
-          await until(() => statusOf(reference), hasStatus(status));
+          await until(() => statusOf(reference).catch(() => UNREAD), hasStatus(status));
           await until(() => callbackResults(client, reference), hasAtLeast(called.length));
         }
       });
@@ -161,6 +165,65 @@ describe('the outcome table', () => {
     assert.ok(givenBackAt! - decidedAt! >= SHORT_TIMES.reversalMs);
     const never = await until(() => client.status(refused), isDecided);
     assert.equal(never.body?.['financialTransactionId'], undefined);
+  });
+
+  it('pays one unit more in row 020, which the balance shows', async () => {
+    await withSandbox({ startingFloat: 1000 }, async (own) => {
+      const reference = await submit(own, 'requestToPay', '020');
+      const paid = await until(() => own.status(reference), isDecided);
+      assert.deepEqual([paid.body?.['status'], paid.body?.['amount']], ['SUCCESSFUL', '501']);
+      assert.equal((await own.balance()).body?.['availableBalance'], '1501.00');
+    });
+  });
+
+  it('pays in row 021 with the receipt of the payment of that kind before, and with one of its own when there is none', async () => {
+    await withSandbox({}, async (own) => {
+      const receiptOf = async (kind: 'requestToPay' | 'transfer', row: string) => {
+        const reference = await submit(own, kind, row);
+        const read = kind === 'transfer' ? own.transferStatus : own.status;
+        return (await until(() => read(reference), isDecided)).body?.['financialTransactionId'];
+      };
+      const first = await receiptOf('requestToPay', '021');
+      const payout = await receiptOf('transfer', '021');
+      assert.notEqual(payout, first);
+      assert.equal(await receiptOf('requestToPay', '021'), first);
+      const ordinary = await receiptOf('requestToPay', '500');
+      assert.notEqual(ordinary, first);
+      assert.equal(await receiptOf('requestToPay', '021'), ordinary);
+    });
+  });
+
+  it('refuses the account six times in row 022, in two ways, and does not know the payment until then', async () => {
+    const reference = randomUUID();
+    const codes: unknown[] = [];
+    for (let requests = 0; requests < 6; requests++) {
+      const answer = await request('022', reference);
+      assert.ok(answer !== 'cut');
+      codes.push(answer.body?.['code']);
+      assert.equal((await client.status(reference)).status, 404);
+    }
+    assert.deepEqual(codes, Array.from({ length: 3 }, () => ['NOT_ALLOWED', 'INVALID_CALLBACK_URL_HOST']).flat());
+    const accepted = await request('022', reference);
+    assert.ok(accepted !== 'cut' && accepted.status === 202);
+  });
+
+  it('answers the first four requests and queries of row 023 with what nobody can read, and takes the payment at the first', async () => {
+    const reference = randomUUID();
+    const read = async (answer: Promise<WireResponse | 'cut'>) => {
+      const response = await answer.catch(() => 'cut' as const);
+      return response === 'cut' ? response : response.body?.['status'];
+    };
+    const answers = { sends: [] as unknown[], queries: [] as unknown[] };
+    for (let turn = 0; turn < 4; turn++) {
+      answers.sends.push(await read(request('023', reference)));
+      answers.queries.push(await read(client.status(reference)));
+    }
+    // What is too long can be read by a client without a limit.
+    const inTurn = [7, undefined, 'cut', 'cut'];
+    assert.deepEqual(answers, { sends: inTurn, queries: inTurn });
+    const again = await request('023', reference);
+    assert.ok(again !== 'cut' && again.status === 409);
+    assert.equal((await until(() => client.status(reference), isDecided)).body?.['status'], 'SUCCESSFUL');
   });
 
   it('leaves an ordinary payment pending until it is decided', async () => {

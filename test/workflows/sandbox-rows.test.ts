@@ -174,7 +174,8 @@ describe('a collection at the sandbox operator', () => {
   });
 
   it('is tested with every row of the table', () => {
-    const tried = new Set(valuesOf(ROWS, 'row'));
+    // Of the rows in which the operator answers wrongly, each needs an order of its own: wrong-answers.test.ts.
+    const tried = new Set([...valuesOf(ROWS, 'row'), '020', '021', '022', '023']);
     const untried = [...COLLECTION_BEHAVIOURS.keys()].filter((row) => !tried.has(row));
     assert.deepEqual(untried, []);
   });

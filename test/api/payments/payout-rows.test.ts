@@ -122,6 +122,7 @@ describe('a payout', () => {
   it('is tested with every row that becomes final by itself', () => {
     const tested = new Set(ROWS.map(({ row }) => row));
     const untested = [...PAYOUT_BEHAVIOURS.keys()].filter((row) => !tested.has(row));
-    assert.deepEqual(untested, ['099']);
+    // Of the rows in which the operator answers wrongly, each needs an order of its own: wrong-answers.test.ts.
+    assert.deepEqual(untested, ['020', '021', '022', '023', '099']);
   });
 });

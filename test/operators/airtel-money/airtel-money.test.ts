@@ -15,12 +15,7 @@ import {
 import { conformsToThePort } from '../conformance.ts';
 import type { AdapterHarness } from '../directions.ts';
 
-conformsToThePort('airtel-money', startHarness, {
-  // Airtel has no code for a payer without an account, and says of such a payee that our account may not pay.
-  outcomes: { collection: { '007': 'operator_rejected' }, payout: { '006': 'operator_unavailable' } },
-  namesMoney: false,
-  namesReturned: false,
-});
+conformsToThePort('airtel-money', startHarness);
 
 async function startHarness(): Promise<AdapterHarness> {
   const receiver = await startReceiver();

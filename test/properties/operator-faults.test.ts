@@ -1,0 +1,131 @@
+// One payment, in a thousand random histories of faults, deaths of processes, repeated activities and clocks that differ, on a model clock.
+//
+// The decisions are the domain's own functions: transitions, lifecycles, evidence, schedules, rechecks, and what an answer of the operator
+// says. Modelled here are the statements of the database with the conditions of their SQL (model/store.ts), the order of the steps in the
+// workflow, the activities and the queue, with a wait at which a process may die between any two (model/service.ts), and the operator's
+// memory (model/operator.ts). Clocks differ by 10 s from the database's, a process stops for 3 s between two steps, and no request arrives
+// after the time-out of its call: together less than `notFoundGraceMs`, on which the service relies. Not modelled: other money than
+// requested, returns, refunds, people.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { REAL_CLOCKS } from '../../src/domain/clocks.ts';
+import { isFinal } from '../../src/domain/payments/payment.ts';
+import { AT, collectionWith } from '../domain/payments/collections.ts';
+import { payoutWith } from '../domain/payments/payouts.ts';
+import { createModelOperator, type ModelOperator, type OperatorPlan } from './model/operator.ts';
+import { createScheduler, randomFrom, type Work } from './model/scheduler.ts';
+import { createModelService } from './model/service.ts';
+import { createModelStore, type ModelPayment, type ModelStore } from './model/store.ts';
+
+const RUNS = 1000;
+const SEED = Number(process.env['MALIPO_PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
+
+const SECOND = 1000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Longer than anything is waited for, the last recheck included. */
+const END_MS = 12 * DAY;
+
+const rate = fc.constantFrom(0, 0.05, 0.3, 0.7);
+/** Each is over long before the last recheck. */
+const outage = fc.record({
+  fromMs: fc.integer({ min: 0, max: 2 * DAY }),
+  forMs: fc.constantFrom(60_000, HOUR, 12 * HOUR),
+});
+
+const anyPlan: fc.Arbitrary<OperatorPlan> = fc.record({
+  send: fc.constantFrom('idempotent', 'once'),
+  ending: fc.constantFrom('paid', 'paid', 'declined', 'expired', 'expired_then_paid', 'undecided'),
+  decidesAfterMs: fc.constantFrom(SECOND, 30 * SECOND, 10 * 60 * SECOND, 2 * HOUR),
+  lagMs: fc.constantFrom(0, 0, 5 * SECOND, HOUR),
+  outages: fc.array(fc.oneof(outage, fc.constant({ fromMs: 0, forMs: 60_000 })), { maxLength: 3 }),
+  rates: fc.record({ requestLost: rate, responseLost: rate, useless: rate, refused: fc.constantFrom(0, 0, 0.3) }),
+  networkMs: fc.constantFrom(50, 19 * SECOND),
+});
+
+const anyScenario = fc.record({
+  kind: fc.constantFrom('collection', 'payout'),
+  plan: anyPlan,
+  /** Of payouts: a setting, and the shorter it is, the sooner an operator’s “not found” counts. */
+  sendDeadlineMs: fc.constantFrom(600 * SECOND, REAL_CLOCKS.payoutSendDeadlineMs),
+  /** What happens when. */
+  entropy: fc.integer({ min: 0, max: 2 ** 31 }),
+  skewsMs: fc.array(fc.integer({ min: -10 * SECOND, max: 10 * SECOND }), { minLength: 1, maxLength: 3 }),
+  pauseMs: fc.constantFrom(5, 3 * SECOND),
+  deathRate: fc.constantFrom(0, 0.02, 0.2),
+  /** How many runs of the workflow there are at once: a run that is lost may go on beside the one that replaces it. */
+  workflows: fc.integer({ min: 1, max: 3 }),
+  callbacksAtMs: fc.array(fc.integer({ min: 0, max: 3 * HOUR }), { maxLength: 4 }),
+});
+
+type Scenario = typeof anyScenario extends fc.Arbitrary<infer Value> ? Value : never;
+type Ended = { readonly store: ModelStore; readonly operator: ModelOperator };
+
+/** Nobody is asked for a payout, so none expires. */
+function endingOf(kind: Scenario['kind'], { ending }: OperatorPlan): OperatorPlan['ending'] {
+  if (kind === 'collection' || !ending.startsWith('expired')) return ending;
+  return ending === 'expired' ? 'declined' : 'paid';
+}
+
+function newPayment({ kind, plan, sendDeadlineMs }: Scenario): ModelPayment {
+  const sendsOnce = plan.send === 'once';
+  if (kind === 'collection')
+    return collectionWith({ sendsOnce, promptDeadlineAt: after(REAL_CLOCKS.promptDeadlineMs) });
+  return payoutWith({ sendsOnce, state: 'released', sendDeadlineAt: after(sendDeadlineMs) });
+}
+
+function after(ms: number): Date {
+  return new Date(AT.getTime() + ms);
+}
+
+function happen(scenario: Scenario): Ended {
+  const { kind, plan, entropy, deathRate, workflows, callbacksAtMs } = scenario;
+  const random = randomFrom(entropy);
+  const deaths = { rate: deathRate, most: 20, restartMs: 10 * 60 * SECOND };
+  const scheduler = createScheduler({ random, ...deaths });
+  const nowMs = () => AT.getTime() + scheduler.nowMs();
+  const clocks = REAL_CLOCKS;
+  const store = createModelStore(newPayment(scenario), clocks, nowMs);
+  const timing = { nowMs: () => scheduler.nowMs(), random, timeoutMs: clocks.operatorTimeoutMs };
+  const operator = createModelOperator({ ...plan, ending: endingOf(kind, plan) }, timing);
+  const service = createModelService({ ...scenario, store, operator, clocks, nowMs, random });
+  for (let n = 0; n < workflows; n++) scheduler.start(() => service.workflow());
+  scheduler.start(() => service.queue());
+  for (const atMs of callbacksAtMs) scheduler.start(() => calledBack(atMs));
+  scheduler.runUntil(END_MS);
+  return { store, operator };
+
+  function* calledBack(atMs: number): Work {
+    yield atMs;
+    service.callBack();
+  }
+}
+
+describe(`a payment among random faults, by seed ${SEED} (MALIPO_PROPERTY_SEED)`, () => {
+  const holds = (property: (ended: Ended, scenario: Scenario) => void) => {
+    fc.assert(
+      fc.property(anyScenario, (scenario) => {
+        property(happen(scenario), scenario);
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  };
+
+  it(`is paid at most once, never ends against the operator’s memory, and never waits without end, in ${RUNS} histories`, () => {
+    const ends = new Set<string>();
+    holds(({ store, operator }, { kind, plan }) => {
+      const { state } = store.row();
+      ends.add(state);
+      const path = store.states.join(' > ');
+      assert.ok(operator.taken() <= 1, `the operator took ${operator.taken()} sends as payments: ${path}`);
+      const isPaid = operator.payments() > 0;
+      assert.ok(state !== 'succeeded' || isPaid, `succeeded, and the operator pays nothing: ${path}`);
+      assert.ok(!['failed', 'expired'].includes(state) || !isPaid, `${state}, and the operator pays: ${path}`);
+      // The operator never says how it ends, or nobody can tell whether it has what is sent once.
+      const mayWait = kind === 'payout' && (plan.ending === 'undecided' || operator.taken() === 0);
+      assert.ok(isFinal(state) || (mayWait && state === 'reconciling'), `waits for ever: ${path}`);
+      assert.ok(isFinal(state) || store.work.dueAtMs !== null, `nobody asks any more: ${path}`);
+    });
+    assert.deepEqual([...ends].sort(), ['expired', 'failed', 'reconciling', 'succeeded']);
+  });
+});
