@@ -29,9 +29,6 @@ export const RECIPES: Readonly<Record<EventType, Recipe>> = {
   'endpoint.test': { kind: 'endpoint' },
 };
 
-<<<<<<< HEAD
-/** The prefix of mobile numbers that one of our operators serves, and the number of free digits before the row. */
-=======
 /** The recipe with another row, which a person chose. Throws where no phone is involved, or what is given is no row. */
 export function withRow(recipe: Recipe, row: string | null): Recipe {
   if (row === null) return recipe;
@@ -40,8 +37,7 @@ export function withRow(recipe: Recipe, row: string | null): Recipe {
   return { ...recipe, row };
 }
 
-/** The prefix of mobile numbers that one of our operators serves, and how many digits are free before the row. */
->>>>>>> conf
+/** The prefix of mobile numbers that one of our operators serves, and the number of free digits before the row. */
 const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: number]>>> = {
   UGX: ['25677', 4],
   RWF: ['25078', 4],
@@ -53,13 +49,8 @@ const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: 
   TZS: ['25578', 4],
 };
 
-<<<<<<< HEAD
 /** A random number, unlikely to be in use at the same time. Throws if no operator serves the currency. */
-export function phoneFor(currency: string, row: Row): string {
-=======
-/** A random number, unlikely to be in use at the same time. Throws when no operator serves the currency. */
 export function phoneFor(currency: string, row: string): string {
->>>>>>> conf
   const [prefix, free] = PHONES[currency as Currency] ?? [];
   if (prefix === undefined || free === undefined) {
     throw new CliFailure('failed', `no operator of the sandbox supports ${currency}, so no event can be triggered`);

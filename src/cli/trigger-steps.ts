@@ -38,13 +38,8 @@ export async function createCollection(trigger: Trigger, row: string): Promise<S
   return subjectOf(parseResponse(paymentSchema, await postPayment(trigger, 'collections', row)));
 }
 
-<<<<<<< HEAD
 /** Creates a payout; if the balance does not cover it, first creates a collection and waits for it. */
-export async function createPayout(trigger: Trigger, row: Row): Promise<PayoutObject> {
-=======
-/** Creates a payout; when the balance does not cover it, creates a collection first and waits for it. */
 export async function createPayout(trigger: Trigger, row: string): Promise<PayoutObject> {
->>>>>>> conf
   const { api } = trigger.signedIn;
   const balance = parseResponse(z.looseObject({ available: z.number() }), await api.call('GET', '/v1/api/balance'));
   if (balance.available < trigger.amount) {
