@@ -2,7 +2,7 @@
 import { readArguments } from '../arguments.mjs';
 import { ConfigError } from '../settings/config.ts';
 import { exitWithParent, reportReady } from '../engines/process/parent-link.ts';
-import type { Stoppable } from './server-parts.ts';
+import { CannotStart, type Stoppable } from './server-parts.ts';
 
 /** After this time a stop counts as hung and the process exits. */
 const STOP_LIMIT_MS = 60_000;
@@ -43,9 +43,9 @@ export async function runCommand(name: string, usage: string, work: () => Promis
   }
 }
 
-/** Of settings that cannot be used the problems alone; of anything else also where it failed. */
+/** Of what the staff mend the message alone; of anything else also where it failed. */
 function textOf(error: unknown): string {
-  if (error instanceof ConfigError) return error.message;
+  if (error instanceof ConfigError || error instanceof CannotStart) return error.message;
   return error instanceof Error ? (error.stack ?? '') : String(error);
 }
 

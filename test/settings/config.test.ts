@@ -355,8 +355,8 @@ describe('durations of repeated work', () => {
   it('are refused when they are so short that nothing else would run', () => {
     const ofRetention: readonly string[] = Object.values(RETENTION);
     for (const name of Object.keys(REAL_CLOCKS) as (keyof Clocks)[]) {
-      // What is kept for a time repeats nothing.
-      if (ofRetention.includes(name) && REAL_CLOCKS[name] === 0) continue;
+      // What is kept for a time repeats nothing, and neither does a stop.
+      if ((ofRetention.includes(name) && REAL_CLOCKS[name] === 0) || name === 'unreadyBeforeCloseMs') continue;
       const setting = clockSetting(name);
       assert.deepEqual([...new Set(problemsOf({ ...SOUND, [setting]: '49' }))], [setting]);
     }
@@ -365,6 +365,14 @@ describe('durations of repeated work', () => {
     }
     assert.deepEqual(problemsOf({ ...SOUND, MALIPO_DELIVERY_SCHEDULE_MS: '0,0' }), ['MALIPO_DELIVERY_SCHEDULE_MS']);
     assert.deepEqual(problemsOf({ ...SOUND, MALIPO_DELIVERY_SCHEDULE_MS: '0,50' }), []);
+  });
+});
+
+describe('the time for which a process that stops serves on', () => {
+  it('may be none, and is so short that the process ends before it counts as hung', () => {
+    const name = 'MALIPO_UNREADY_BEFORE_CLOSE_MS';
+    for (const value of ['0', '15000']) assert.deepEqual(problemsOf({ ...SOUND, [name]: value }), []);
+    assert.deepEqual(problemsOf({ ...SOUND, [name]: '15001' }), [name]);
   });
 });
 

@@ -127,12 +127,12 @@ const RESTRICTED_FUNCTIONS = '^(pg_(try_)?advisory_|lo_|loread$|lowrite$|pg_logi
 /** What the application needs of them. */
 export const APPLICATION_FUNCTIONS: readonly string[] = ['pg_try_advisory_xact_lock(bigint)'];
 /** What `migrate` needs of them. */
-const OWNER_FUNCTIONS = 'pg_advisory_lock(bigint)';
+const OWNER_FUNCTIONS = 'pg_try_advisory_lock(bigint)';
 
 type Relation = { readonly name: string; readonly isView: boolean; readonly columns: readonly string[] };
 
 /**
- * Gives both accounts exactly what is written here, in one transaction; what they had before is taken away. An account that does
+ * Gives both accounts exactly what is written here, in the transaction of the connection; what they had before is taken away. An account that does
  * not exist gets nothing: the next `migrate` after it was created does it. The connection must own the tables.
  */
 export async function grantAccess(client: Client): Promise<void> {
@@ -144,14 +144,12 @@ export async function grantAccess(client: Client): Promise<void> {
   const { rows: relations } = await client.query<Relation>(RELATIONS);
   const { rows: triggers } = await client.query<{ name: string }>(TRIGGER_FUNCTIONS);
   const statements = [
-    'BEGIN',
     // Whoever may create a table of their own could hang a trigger function that runs as the owner on it, or hide a table from the
     // functions that check it.
     ...triggers.map(({ name }) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`),
     'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
     ...(names.has(APPLICATION) ? grantsOf(APPLICATION, relations, applicationGrants) : []),
     ...(names.has(REPORTS) ? grantsOf(REPORTS, relations, reportGrants) : []),
-    'COMMIT',
   ];
   await client.query(statements.join(';\n'));
 }
