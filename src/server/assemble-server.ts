@@ -85,19 +85,19 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
   const { metrics, api } = await startListeners(parts, has('api'));
   const closeAll = async (...roles: readonly Stoppable[]): Promise<void> => {
-    await Promise.all([...roles, api].map((part) => part?.stop()));
+    await Promise.all([...roles, ...(api === null ? [] : [api])].map((part) => part.stop()));
     // Last: it shows how a stop that takes long is getting on.
     await metrics.stop();
     await close(parts);
   };
-  await parts.schema.fits.catch(async (error: unknown) => {
-    await closeAll();
-    throw error;
-  });
   const starts: (() => Stoppable)[] = [];
   if (has('dispatcher')) starts.push(() => startDispatcherRole(parts));
   if (has('worker')) starts.push(() => startWorkerRole(parts, options));
-  const roles = runWhileFits(parts.schema, starts, log);
+  const working = parts.schema.fits.then(() => runWhileFits(parts.schema, starts, log));
+  const roles = await working.catch(async (error: unknown) => {
+    await closeAll();
+    throw error;
+  });
 
   async function stop(): Promise<void> {
     if (api !== null) {

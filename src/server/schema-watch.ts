@@ -1,16 +1,12 @@
 // Watches whether the database is one that this version can work on, and runs the roles only while it is.
-import { DatabaseError } from 'pg';
 import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { Queryable } from '../db/platform/database.ts';
-import { readSchemaDifferences, readSchemaFiles, schemaFault, type SchemaFile } from '../db/platform/schema-files.ts';
+import { findSchemaFault, readSchemaFiles } from '../db/platform/schema-files.ts';
 import type { Log } from '../log.ts';
 import { ConfigError } from '../settings/config.ts';
-import type { Stoppable } from './server-parts.ts';
 
 /** So long servers may work on after a migration that they do not know. */
 const LOOK_EVERY_MS = 2000;
-/** SQLSTATE class of what is not there, or not with this name. */
-const ABSENT = /^(3F|42)[0-9A-Z]{3}$/;
 
 export type SchemaWatch = {
   /** Why nothing may work on the database; null: it fits. While the database is away, what it was. */
@@ -43,7 +39,7 @@ export function watchSchema({ db, check, log }: SchemaWatchOptions): SchemaWatch
   let [isChecked, isUnread] = [false, false];
 
   async function look(): Promise<void> {
-    const found = await findFault(db, await files);
+    const found = await findSchemaFault(db, await files);
     if (found === null && !isChecked) await check();
     isChecked ||= found === null;
     isUnread = false;
@@ -77,27 +73,23 @@ export function watchSchema({ db, check, log }: SchemaWatchOptions): SchemaWatch
   };
 }
 
-async function findFault(db: Queryable, files: readonly SchemaFile[]): Promise<string | null> {
-  try {
-    return schemaFault(await readSchemaDifferences(db, files));
-  } catch (error) {
-    if (error instanceof DatabaseError && ABSENT.test(error.code ?? '')) return `the schema: ${error.message}`;
-    throw error;
-  }
-}
+type Role = { stop(): Promise<void> };
 
-/** Runs the roles while the schema fits: stops them when it no longer does, and starts them again when it does. */
-export function runWhileFits(
+/**
+ * Runs the roles while the schema fits: stops them when it no longer does, and starts them again when it does. Rejects, and leaves none
+ * behind, when one cannot be started.
+ */
+export async function runWhileFits(
   schema: Pick<SchemaWatch, 'fault' | 'onChange'>,
-  roles: readonly (() => Stoppable)[],
+  roles: readonly (() => Role)[],
   log: Log,
-): Stoppable {
-  let running: readonly Stoppable[] = [];
+): Promise<Role> {
+  let running: readonly Role[] = [];
   let isStopped = false;
   const loop = createCoalescingLoop({
     async pass() {
       const isWanted = schema.fault() === null && !isStopped;
-      if (isWanted && running.length === 0) running = roles.map((start) => start());
+      if (isWanted && running.length === 0) for (const start of roles) running = [...running, start()];
       if (isWanted) return;
       const ended = running;
       running = [];
@@ -107,12 +99,14 @@ export function runWhileFits(
       log.fatal({ error }, 'the roles could not be started or stopped');
     },
   });
-  schema.onChange(loop.wake);
-  loop.wake();
-  return {
-    async stop() {
-      isStopped = true;
-      await loop.run();
-    },
+  const stop = async (): Promise<void> => {
+    isStopped = true;
+    await loop.run();
   };
+  schema.onChange(loop.wake);
+  await loop.run().catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { stop };
 }

@@ -6,15 +6,18 @@ import { createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { freePort } from '../../src/engines/process/ports.ts';
 import type { RunningServer } from '../../src/server/assemble-server.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { exchange } from '../api/raw-http.ts';
 import { API_ONLY } from '../api/responses.ts';
 import { call, collectionFields } from '../support/api.ts';
 import { build, builtFile } from '../support/build.ts';
+import { SOUND } from '../settings/sound-settings.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 describe('a server that stops', () => {
   const testEnv = useTestEnvironment({ startsServer: false });
-  let [goOn, pausedForMs] = [() => {}, [] as number[]];
+  let goOn: () => void = () => undefined;
+  let pausedForMs: number[] = [];
 
   async function start(settings: Readonly<Record<string, string>>): Promise<RunningServer> {
     const gate = new Promise<void>((resolve) => (goOn = resolve));
@@ -54,6 +57,13 @@ describe('a server that stops', () => {
     for (const url of [baseUrl, `http://127.0.0.1:${metricsPort}`]) await assert.rejects(fetch(`${url}/healthz`));
   });
 
+  it('serves on for so short a time that it ends before it counts as hung', () => {
+    const set = (ms: string) =>
+      loadConfig({ ...SOUND, MALIPO_UNREADY_BEFORE_CLOSE_MS: ms }).clocks.unreadyBeforeCloseMs;
+    assert.deepEqual([set('0'), set('15000')], [0, 15_000]);
+    assert.throws(() => set('15001'), /MALIPO_UNREADY_BEFORE_CLOSE_MS: must be milliseconds, from 0 to 15000$/);
+  });
+
   it('closes at once where nobody sends it requests', async () => {
     const server = await start({ MALIPO_ROLES: 'dispatcher' });
     await server.stop();
@@ -80,8 +90,8 @@ describe('a server whose port is taken', () => {
         env: { ...testEnv.environment, [setting]: String(port) },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });
-      const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stderr!), text(child.stdout!)]);
-      assert.equal(code, 1);
+      const [exit, said] = await Promise.all([once(child, 'exit'), text(child.stderr!), text(child.stdout!)]);
+      assert.deepEqual(exit, [1, null]);
       assert.equal(
         said,
         `server cannot start: ${setting}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,

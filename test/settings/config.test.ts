@@ -368,14 +368,6 @@ describe('durations of repeated work', () => {
   });
 });
 
-describe('the time for which a process that stops serves on', () => {
-  it('may be none, and is so short that the process ends before it counts as hung', () => {
-    const name = 'MALIPO_UNREADY_BEFORE_CLOSE_MS';
-    for (const value of ['0', '15000']) assert.deepEqual(problemsOf({ ...SOUND, [name]: value }), []);
-    assert.deepEqual(problemsOf({ ...SOUND, [name]: '15001' }), [name]);
-  });
-});
-
 describe('the grace time for a payment that the operator does not find', () => {
   it('is longer than a call to the operator, so that no send can still arrive after it', () => {
     for (const { notFoundGraceMs, operatorTimeoutMs } of [REAL_CLOCKS, DEMO_CLOCKS]) {

@@ -17,6 +17,12 @@ export type AccountsOptions = {
 type Account = { readonly name: string; readonly password: string; readonly database: string };
 
 const TIMEOUT_MS = 30_000;
+/**
+ * What a report reads stays locked until its transaction ends, and is kept from being vacuumed. A report may ask for more time in its own
+ * session; the connections it cannot change.
+ */
+const REPORT_CONNECTIONS = 5;
+const REPORT_SETTINGS = { statement_timeout: '60s', idle_in_transaction_session_timeout: '60s' };
 /** Any fixed number: accounts belong to the whole server, and two processes that create one at once would disturb each other. */
 const ADVISORY_LOCK = 7_261_544_037;
 
@@ -44,7 +50,10 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
     for (const group of [APPLICATION, REPORTS]) await ensureRole(client, group, 'NOLOGIN');
     for (const account of all) await ensureLogin(client, account);
     await joinGroup(client, application, APPLICATION);
-    if (readers[1]) await joinGroup(client, readers[1], REPORTS);
+    if (readers[1]) {
+      await joinGroup(client, readers[1], REPORTS);
+      await limitReports(client, readers[1]);
+    }
     await ensureDatabase(client, owner.database, { owner, users: readers });
     for (const account of temporal)
       for (const name of temporalDatabases(account)) await ensureDatabase(client, name, { owner: account, users: [] });
@@ -121,6 +130,13 @@ async function resetSettings(client: Client, name: string): Promise<void> {
 /** An account with a name of its own, for example of a second environment on one server, has the rights of the group. */
 async function joinGroup(client: Client, { name }: Account, group: string): Promise<void> {
   if (name !== group) await client.query(`GRANT ${escapeIdentifier(group)} TO ${escapeIdentifier(name)}`);
+}
+
+async function limitReports(client: Client, { name }: Account): Promise<void> {
+  const role = `ALTER ROLE ${escapeIdentifier(name)}`;
+  await client.query(`${role} CONNECTION LIMIT ${REPORT_CONNECTIONS}`);
+  for (const [setting, value] of Object.entries(REPORT_SETTINGS))
+    await client.query(`${role} SET ${setting} = ${escapeLiteral(value)}`);
 }
 
 type Users = { readonly owner: Account; readonly users: readonly Account[] };

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DatabaseError } from 'pg';
 import { statement, type Queryable } from './database.ts';
 
 const OWN_FOLDER = fileURLToPath(new URL('../schema', import.meta.url));
@@ -51,13 +52,14 @@ export async function readSchemaFiles(folder: string = OWN_FOLDER): Promise<Sche
 
 /** Its first lines say in comments how it runs, and beside which servers: CONTRIBUTING.md. */
 export function schemaFile(name: string, sql: string): SchemaFile {
-  const mode = /^-- runs: (.+)$/m.exec(sql)?.[1] as keyof typeof MODES | undefined;
+  const mode = /^-- runs: (.+)$/m.exec(sql)?.[1];
+  if (mode !== undefined && !(mode in MODES)) throw new Error(`${name}: there is no way to run a file named ${mode}`);
   return {
     name,
     sql,
     sha256: createHash('sha256').update(sql).digest('hex'),
     oldestServers: /^-- oldest servers: (\S+)$/m.exec(sql)?.[1] ?? null,
-    mode: mode === undefined ? 'transaction' : MODES[mode],
+    mode: mode === undefined ? 'transaction' : MODES[mode as keyof typeof MODES],
     isMigration: name >= FIRST_MIGRATION,
     validates: /\bVALIDATE CONSTRAINT\b/.test(sql),
   };
@@ -94,6 +96,19 @@ export function schemaFault({ missing, unknown }: SchemaDifferences): string | n
   if (missing.length === 0) return null;
   const names = listText(missing.map(({ name }) => name));
   return `the database is older than this version needs: it lacks ${names} (npm run migrate)`;
+}
+
+/** SQLSTATE classes of what is not there, or not with this name. */
+const ABSENT = /^(3F|42)[0-9A-Z]{3}$/;
+
+/** The same of the database itself, where the account may see too little of it, too. */
+export async function findSchemaFault(db: Queryable, files: readonly SchemaFile[]): Promise<string | null> {
+  try {
+    return schemaFault(await readSchemaDifferences(db, files));
+  } catch (error) {
+    if (error instanceof DatabaseError && ABSENT.test(error.code ?? '')) return `the schema: ${error.message}`;
+    throw error;
+  }
 }
 
 export function listText([first = '', ...others]: readonly string[]): string {
