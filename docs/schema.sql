@@ -1303,9 +1303,11 @@ CREATE TABLE schema_migrations (
   name text NOT NULL,
   sha256 text NOT NULL,
   applied_at timestamp with time zone NOT NULL,
+  oldest_servers text,
   CONSTRAINT schema_migrations_pkey PRIMARY KEY (name)
 );
 COMMENT ON TABLE schema_migrations IS 'The files that were applied to this database, each with its checksum. The migration creates the table.';
+COMMENT ON COLUMN schema_migrations.oldest_servers IS 'Servers that know the schema up to this file may run on the database with the file of the row. Null: those that know that one.';
 
 CREATE TABLE sessions (
   id text COLLATE "C" NOT NULL,

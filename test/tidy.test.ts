@@ -107,7 +107,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/temporal',
     'src/db/accounts/attested-rows.ts',
     'src/db/platform/database.ts',
-    'src/db/platform/migrate.ts',
+    'src/db/platform/schema-files.ts',
     'src/db/platform/sealed-secret.ts',
   ],
   'src/admin': [

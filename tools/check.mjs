@@ -18,6 +18,7 @@ const STEPS = [
   ['types', bin('tsc'), ['--noEmit', '-p', '.']],
   ['types of the console', bin('tsc'), ['--noEmit', '-p', 'console']],
   ['unused', bin('knip'), []],
+  ['migrations', process.execPath, ['--import=tsx/esm', 'tools/lint-migrations.ts']],
   ['packages', process.execPath, ['tools/packages.mjs', 'check']],
   [
     'tidy and unit tests',

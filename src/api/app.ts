@@ -1,7 +1,7 @@
 // The Koa application: the middleware of every request, then its route.
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, recordsUnavailable } from '../domain/errors.ts';
 import { serveConsoleApp, type ConsoleApp } from './console-app.ts';
 import { serveDocsSite, type DocsSite } from './docs-site.ts';
 import type { ApiState } from './context.ts';
@@ -138,10 +138,22 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   app.use(rateLimit(deps));
   app.use(serveConsoleApp(deps.consoleApp));
   app.use(serveDocsSite(deps.docsSite));
+  app.use(refuseWhileUnfit(deps));
   app.use(servePayPages(deps));
   app.use(refuseUnrouted(routes));
   app.use(runRoute(routes));
   return { app, routes };
+}
+
+/** Paths whose requests record nothing and read no table. */
+const WITHOUT_SCHEMA: readonly string[] = ['/healthz', '/readyz', '/v1/openapi.json'];
+
+/** On a schema of another version a request could fail halfway, or record values with another meaning. */
+function refuseWhileUnfit({ schemaFault }: Pick<HealthDeps, 'schemaFault'>): Koa.Middleware<ApiState> {
+  return (ctx, next) => {
+    if (!WITHOUT_SCHEMA.includes(ctx.path) && schemaFault() !== null) throw recordsUnavailable();
+    return next();
+  };
 }
 
 /** One router per path. The path of a request is known here; a single router would try the patterns of all paths. */

@@ -18,7 +18,7 @@ export function prepareDarajaFiles(dataDir: string): void {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writePrivateFile(key, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
   }
-  // What the setting takes in the place of a certificate.
+  // What the setting takes instead of a certificate.
   const publicKey = createPublicKey(readFileSync(key)).export({ format: 'pem', type: 'spki' });
   writePrivateFile(publicHalf, publicKey.toString());
 }

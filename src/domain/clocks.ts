@@ -185,6 +185,12 @@ export const DURATIONS = {
     real: 5 * DAY,
     demo: 10 * MINUTE,
   },
+  unreadyBeforeCloseMs: {
+    meaning:
+      'How long an API that stops says that it is not ready, and still serves, before it closes: load balancers notice meanwhile',
+    real: 5 * SECOND,
+    demo: 0,
+  },
   workflowTaskTimeoutMs: {
     meaning: 'How soon a workflow task of a dead worker goes to another',
     real: 10 * SECOND,
@@ -220,6 +226,7 @@ const LEAST_CLOCKS: Partial<Record<ClockName, number>> = {
   sessionsKeptForMs: 0,
   recoveriesKeptForMs: 0,
   attemptCountersKeptForMs: 0,
+  unreadyBeforeCloseMs: 0,
 };
 
 /** The smallest value of a setting in any environment; of a schedule, of each of its waits. */
@@ -229,6 +236,13 @@ export function leastClockMs(name: ClockName): number {
 
 /** The largest value: a longer one is a mistake, and no date of a database. */
 export const LONGEST_DURATION_MS = 100 * 365 * DAY;
+
+/** The close takes up to 30 seconds more, and a process that has not ended a minute after the signal counts as hung. */
+const MOST_CLOCKS: Partial<Record<ClockName, number>> = { unreadyBeforeCloseMs: 15 * SECOND };
+
+export function mostClockMs(name: ClockName): number {
+  return MOST_CLOCKS[name] ?? LONGEST_DURATION_MS;
+}
 
 /** The shortest settings with real money: shorter ones give wrong outcomes. For a schedule, its last entry. */
 export const LEAST_LIVE_CLOCKS = {

@@ -1,4 +1,5 @@
 // Assembles the server: its parts, their dependencies, and the order in which they start and stop.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createOperatorCalls } from '../../activities/operator-calls.ts';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
@@ -31,7 +32,7 @@ import type { Log } from '../log.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { reachIn } from '../settings/operators.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
-import { checkDatabase } from './check-database.ts';
+import { checkAccount, checkEnvironment } from './check-database.ts';
 import { callLimits, closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
@@ -42,6 +43,7 @@ import { measuredSender } from './metrics/measured-calls.ts';
 import { createServerMetrics } from './metrics/server-metrics.ts';
 import type { SdkMetrics } from './metrics/sdk-metrics.ts';
 import { startMetrics } from './start-metrics.ts';
+import { runWhileFits, watchSchema } from './schema-watch.ts';
 import { runWorkers } from './worker.ts';
 import type { Parts, Stoppable } from './server-parts.ts';
 import { startApi } from './start-api.ts';
@@ -49,7 +51,10 @@ import { startApi } from './start-api.ts';
 export type RunningServer = {
   /** Null if the configuration does not name the role `api`. */
   readonly apiPort: number | null;
-  /** Accepts no new work, finishes what is in flight, then closes everything. Repeated calls wait for one stop. */
+  /**
+   * Says that it is not ready, and serves on for a while; then accepts no new work, finishes what is in flight, and closes everything.
+   * Repeated calls wait for one stop.
+   */
   stop(): Promise<void>;
 };
 
@@ -58,6 +63,8 @@ export type ServerOptions = {
   readonly log: Log;
   readonly sdkMetrics: SdkMetrics;
   readonly interceptors?: WorkerInterceptors;
+  /** How it waits while it is not ready and still serves. */
+  readonly pause?: (ms: number) => Promise<unknown>;
 };
 
 const TICK_MS = 1000;
@@ -69,32 +76,37 @@ const KEPT_CONNECTIONS = 500;
 
 /** Starts the configured roles once the database has this environment. Works without Temporal: work waits. */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
-  const { log } = options;
+  const { log, pause = sleep } = options;
   const parts = assemble(config, options, await openTraces(config, log));
-  await checkDatabase(parts.db, config.settings.MALIPO_ENVIRONMENT, log).catch(async (error: unknown) => {
+  await checkEnvironment(parts.db, config.settings.MALIPO_ENVIRONMENT, log).catch(closing(parts));
+  const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
+  const { metrics, api } = await startListeners(parts, has('api'));
+  const closeAll = async (...roles: readonly Stoppable[]): Promise<void> => {
+    await Promise.all([...roles, ...(api === null ? [] : [api])].map((part) => part.stop()));
+    // Last: it shows how a stop that takes long is getting on.
+    await metrics.stop();
     await close(parts);
+  };
+  const starts: (() => Stoppable)[] = [];
+  if (has('dispatcher')) starts.push(() => startDispatcherRole(parts));
+  if (has('worker')) starts.push(() => startWorkerRole(parts, options));
+  const working = parts.schema.fits.then(() => runWhileFits(parts.schema, starts, log));
+  const roles = await working.catch(async (error: unknown) => {
+    await closeAll();
     throw error;
   });
-  const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
-  // Before any role: a process that cannot show its metrics does not start.
-  const running: Stoppable[] = [await startMetrics(parts)];
-  let apiPort: number | null = null;
-  if (has('api')) {
-    const api = await startApi(parts);
-    apiPort = api.port;
-    running.push(api);
-  }
-  if (has('dispatcher')) running.push(startDispatcherRole(parts));
-  if (has('worker')) running.push(startWorkerRole(parts, options));
 
   async function stop(): Promise<void> {
-    await Promise.all(running.map((part) => part.stop()));
-    await close(parts);
+    if (api !== null) {
+      api.announceStop();
+      await pause(config.clocks.unreadyBeforeCloseMs);
+    }
+    await closeAll(roles);
   }
 
   let stopping: Promise<void> | null = null;
   return {
-    apiPort,
+    apiPort: api?.port ?? null,
     stop() {
       stopping ??= stop();
       return stopping;
@@ -102,7 +114,27 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   };
 }
 
-async function close({ log, starter, dispatcherWake, sender, temporal, db, queues, traces }: Parts): Promise<void> {
+/** Throws, and leaves nothing open, when a port is not to be had. A process that cannot show how it is does not start either. */
+async function startListeners(parts: Parts, hasApi: boolean) {
+  const metrics = await startMetrics(parts).catch(closing(parts));
+  const closingBoth = async (error: unknown): Promise<never> => {
+    await metrics.stop();
+    return closing(parts)(error);
+  };
+  return { metrics, api: hasApi ? await startApi(parts).catch(closingBoth) : null };
+}
+
+/** For a start that fails: closes what is open, and throws the reason. */
+function closing(parts: Parts): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await close(parts);
+    throw error;
+  };
+}
+
+async function close(parts: Parts): Promise<void> {
+  const { log, schema, starter, dispatcherWake, sender, temporal, db, queues, traces } = parts;
+  await schema.stop();
   await starter.drain();
   await sender.close();
   // A worker that never ended keeps the connection: everything else is closed nevertheless.
@@ -128,6 +160,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const telemetry = createPaymentTelemetry({ log, traces });
   const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const { db, queues, dispatcherWake } = openDatabases(config, { log, metrics, telemetry });
+  const schema = watchSchema({ db, check: () => checkAccount(db, environment, log), log });
   const temporal = createTemporalClient({
     target: temporalTarget(settings),
     namespace: config.temporalNamespace,
@@ -160,7 +193,8 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const coverage = withAmountChanges(reached, settings.MALIPO_OPERATOR_AMOUNTS);
   const payments = { db, environment, clocks, coverage, releases };
   const observers = { metrics, traces, telemetry };
-  return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, starter, payments, ...observers };
+  const work = { temporal, sender, concurrency, starter, payments };
+  return { config, log, db, queues, dispatcherWake, schema, ...work, ...observers };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {

@@ -18,17 +18,16 @@ const LASTING = /^(28|3D|42)[0-9A-Z]{3}$/;
  * meanwhile. Throws a ConfigError if the database is for the other environment or for none. If the account has more
  * rights than the application needs, or settings of its own, it throws in the live environment and logs in the other.
  */
-export async function checkDatabase(db: Database, environment: Environment, log: Log): Promise<void> {
+export async function checkEnvironment(db: Database, environment: Environment, log: Log): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
     try {
       compare(await findEnvironment(db), environment);
-      report(await findExcessRights(db), environment, log);
       return;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
       if (LASTING.test(code)) throw error;
-      if (isFirst) log.warn({ error }, 'the database is unavailable; the start waits until it names its environment');
+      if (isFirst) log.warn({ error }, 'the database is unavailable; the start waits for it');
     }
     await sleep(RETRY_EVERY_MS);
   }
@@ -43,7 +42,12 @@ function compare(stamped: Environment | null, environment: Environment): void {
   if (stamped !== environment) throw otherEnvironment(environment, stamped);
 }
 
-function report(excess: readonly string[], environment: Environment, log: Log): void {
+/**
+ * Throws a ConfigError when, in the live environment, the account may more than the application needs, or has settings of its own; in
+ * the other environment the log says it. Takes a database whose schema fits: another version has other tables.
+ */
+export async function checkAccount(db: Database, environment: Environment, log: Log): Promise<void> {
+  const excess = await findExcessRights(db);
   if (excess.length === 0) return;
   const named = excess.length > NAMED ? [...excess.slice(0, NAMED), `${excess.length - NAMED} more`] : excess;
   const problem = `MALIPO_DATABASE_URL: the account has more rights than the application needs: ${named.join('; ')}`;

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { CannotStart } from './server-parts.ts';
 
 const CLOSE_IDLE_EVERY_MS = 100;
 /**
@@ -15,18 +16,26 @@ export const HTTP_LIMITS = {
   connectionsCheckingInterval: 1000,
 };
 
+export type ListenAddress = {
+  readonly host: string;
+  readonly port: number;
+  /** Which one names the port. */
+  readonly setting: string;
+};
+
 /**
  * Starts listening; returns the port. Later errors of the server go to `onError`, for example a connection that it
  * could not accept because no more files can be opened.
  */
 export async function listenOn(
   server: Server,
-  port: number,
-  host: string,
+  { host, port, setting }: ListenAddress,
   onError: (error: Error) => void,
 ): Promise<number> {
   server.listen(port, host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new CannotStart(`${setting}: ${error instanceof Error ? error.message : String(error)}`);
+  });
   // Without a listener, such an error would end the process.
   server.on('error', onError);
   return (server.address() as AddressInfo).port;

@@ -13,7 +13,11 @@ const TIMEOUT_MS = 10_000;
  * without a change, if it has the stamp of the other environment. Returns the names of the applied migrations. Safe to
  * repeat and to run from several processes.
  */
-export async function prepareDatabase(ownerUrl: string, environment: Environment): Promise<string[]> {
+export async function prepareDatabase(
+  ownerUrl: string,
+  environment: Environment,
+  report: (line: string) => void = () => undefined,
+): Promise<string[]> {
   const db = openDatabase({
     url: ownerUrl,
     poolSize: 1,
@@ -23,7 +27,7 @@ export async function prepareDatabase(ownerUrl: string, environment: Environment
   });
   try {
     await refuseOther(db, environment);
-    const applied = await migrate(ownerUrl);
+    const applied = await migrate(ownerUrl, { report });
     await stampEnvironment(db, environment, new Date());
     await refuseOther(db, environment);
     await ensureOperatorAccounts(db);

@@ -4,7 +4,7 @@ import type { Config, Role } from '../settings/config.ts';
 import { withoutOperatorCredentials } from '../settings/operators.ts';
 import { startChild, type ChildEvent } from '../engines/process/child-process.ts';
 import type { Log } from '../log.ts';
-import type { Stoppable } from './server-parts.ts';
+import { CannotStart, type Stoppable } from './server-parts.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,9 +48,12 @@ export async function startRoleProcesses(
   environments: ReadonlyMap<Role, Environment>,
   log: Log,
 ): Promise<Stoppable> {
-  const started = await Promise.allSettled(
+  // The others may wait for the database for as long as it takes.
+  const failing = new AbortController();
+  const started = await Promise.all(
     [...environments].map(([role, env]) =>
       startChild({
+        stopping: failing.signal,
         name: `the process of the role ${role}`,
         entry,
         env,
@@ -61,17 +64,20 @@ export async function startRoleProcesses(
         onEvent: (event) => {
           note(role, event, log);
         },
+      }).catch((error: unknown) => {
+        if (!failing.signal.aborted) failing.abort(error);
       }),
     ),
   );
-  const children = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const children = started.filter((child) => child !== undefined);
   const stop = async (): Promise<void> => {
     await Promise.all(children.map((child) => child.stop()));
   };
-  const failed = started.find((one) => one.status === 'rejected');
-  if (failed === undefined) return { stop };
+  if (!failing.signal.aborted) return { stop };
   await stop();
-  throw failed.reason;
+  // The process that failed has said why.
+  const reason: unknown = failing.signal.reason;
+  throw new CannotStart(reason instanceof Error ? reason.message : String(reason));
 }
 
 function note(role: Role, event: ChildEvent, log: Log): void {

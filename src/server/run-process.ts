@@ -2,7 +2,7 @@
 import { readArguments } from '../arguments.mjs';
 import { ConfigError } from '../settings/config.ts';
 import { exitWithParent, reportReady } from '../engines/process/parent-link.ts';
-import type { Stoppable } from './server-parts.ts';
+import { CannotStart, type Stoppable } from './server-parts.ts';
 
 /** After this time a stop counts as hung and the process exits. */
 const STOP_LIMIT_MS = 60_000;
@@ -45,7 +45,7 @@ export async function runCommand(name: string, usage: string, work: () => Promis
 
 /** For unusable settings only the problems; for any other error also its stack. */
 function textOf(error: unknown): string {
-  if (error instanceof ConfigError) return error.message;
+  if (error instanceof ConfigError || error instanceof CannotStart) return error.message;
   return error instanceof Error ? (error.stack ?? '') : String(error);
 }
 

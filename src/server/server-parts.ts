@@ -7,6 +7,7 @@ import type { Database } from '../db/platform/database.ts';
 import type { WorkStarter } from '../dispatcher/work-starter.ts';
 import type { Log } from '../log.ts';
 import type { PaymentContext } from '../operations/payments/payment-context.ts';
+import type { SchemaWatch } from './schema-watch.ts';
 import type { DispatcherWake } from './dispatcher-wake.ts';
 import type { PaymentTelemetry } from './telemetry/payment-telemetry.ts';
 import type { Traces } from './telemetry/traces.ts';
@@ -18,6 +19,7 @@ export type Parts = {
   readonly db: Database;
   /** With separate connections, for queue claims and batch records: no request waits for it. */
   readonly queues: Database;
+  readonly schema: SchemaWatch;
   readonly temporal: TemporalClient;
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
@@ -28,5 +30,8 @@ export type Parts = {
   readonly traces: Traces | null;
   readonly telemetry: PaymentTelemetry;
 };
+
+/** Why a process cannot start. The message alone tells its staff what to do. */
+export class CannotStart extends Error {}
 
 export type Stoppable = { stop(): Promise<void> };

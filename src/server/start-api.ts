@@ -1,4 +1,5 @@
 // The role `api`: serves HTTP.
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { createApp } from '../api/app.ts';
 import { limitConnections } from '../api/connection-limits.ts';
@@ -26,16 +27,25 @@ import type { Parts, Stoppable } from './server-parts.ts';
 /** The build puts it beside the compiled sources; uncompiled sources find it in `dist`. */
 const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
 
-export async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, payments, metrics, telemetry } = parts;
+export type RunningApi = Stoppable & {
+  readonly port: number;
+  /** From now on it says that it is not ready, and that each response is the last one of its connection. It serves as before. */
+  announceStop(): void;
+};
+
+export async function startApi(parts: Parts): Promise<RunningApi> {
+  const { config, log, db, temporal, starter, payments, metrics, telemetry, schema } = parts;
   const { settings } = config;
   const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
   const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
   const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
   const refusals = createRefusalTally();
+  let isStopping = false;
   const { app } = createApp({
     ...apiSettingsOf(config),
     ...{ db, streams, requests, refusals, temporal, log },
+    isStopping: () => isStopping,
+    schemaFault: () => schema.fault(),
     payments,
     onAnswered: (request) => {
       metrics.requestAnswered(request);
@@ -60,37 +70,51 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
     provenMessage: (operator, purpose, token) =>
       provenReference(operator, token, settings.MALIPO_ATTESTATION_KEYS, purpose),
   });
-  let connectionsRefused = 0;
+  const handle = app.callback();
+  const { server, connectionsRefused } = createLimitedServer(parts, (request, response) => {
+    // No request of a proxy then arrives on a connection that is being closed.
+    if (isStopping) response.shouldKeepAlive = false;
+    void handle(request, response);
+  });
   metrics.watchApi({
     requestsLost: () => requests.lost(),
     refusals: () => refusals.total(),
-    connectionsRefused: () => connectionsRefused,
+    connectionsRefused,
   });
-  const handle = app.callback();
-  const server = createHttpServer({
-    limits: HTTP_LIMITS,
-    handle: (request, response) => void handle(request, response),
-    headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
-    log,
+  const close = async (): Promise<void> => {
+    gate.close();
+    streams.close();
+    await closeServer(server);
+    await requests.close();
+  };
+  const { MALIPO_HTTP_HOST: host } = settings;
+  const address = { host, port: settings.MALIPO_HTTP_PORT, setting: 'MALIPO_HTTP_PORT' };
+  const port = await listenOn(server, address, (error) => {
+    log.error({ error }, 'the API could not accept a connection');
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
+  log.info({ port, host }, 'the API listens');
+  return {
+    port,
+    announceStop() {
+      isStopping = true;
+    },
+    stop: close,
+  };
+}
+
+function createLimitedServer({ config: { settings }, log }: Parts, handle: RequestListener) {
+  const headers = securityHeaders(settings.MALIPO_PUBLIC_URL);
+  const server = createHttpServer({ limits: HTTP_LIMITS, handle, headers, log });
   const limits = {
     max: settings.MALIPO_HTTP_MAX_CONNECTIONS,
     maxPerAddress: settings.MALIPO_TRUSTED_PROXIES > 0 ? null : settings.MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
   };
+  let connectionsRefused = 0;
   limitConnections(server, limits, () => (connectionsRefused += 1));
-  const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST, (error) => {
-    log.error({ error }, 'the API could not accept a connection');
-  });
-  log.info({ port, host: settings.MALIPO_HTTP_HOST }, 'the API listens');
-  return {
-    port,
-    async stop() {
-      gate.close();
-      streams.close();
-      await closeServer(server);
-      await requests.close();
-    },
-  };
+  return { server, connectionsRefused: () => connectionsRefused };
 }
 
 /** The settings that the API uses unchanged. */

@@ -23,20 +23,21 @@ export function backlogLimitsOf({ settings, clocks }: Config): BacklogLimits {
   };
 }
 
-type Shown = Pick<Parts, 'config' | 'log' | 'db' | 'queues' | 'temporal' | 'metrics'>;
+type Shown = Pick<Parts, 'config' | 'log' | 'db' | 'queues' | 'schema' | 'temporal' | 'metrics'>;
 
-export async function startMetrics({ config, log, db, queues, temporal, metrics }: Shown): Promise<Stoppable> {
+export async function startMetrics({ config, log, db, queues, schema, temporal, metrics }: Shown): Promise<Stoppable> {
   const { settings } = config;
   const limits = backlogLimitsOf(config);
   metrics.watch({
-    roles: settings.MALIPO_ROLES,
+    roles: () => (schema.fault() === null ? settings.MALIPO_ROLES : []),
     pools: { main: db.pool, queues: queues.pool },
     isTemporalConnected: () => temporal.isConnected(),
     figures: createFiguresReader({ read: () => readServiceFigures(db, limits), log }),
   });
   const headers = securityHeaders(settings.MALIPO_PUBLIC_URL);
   const server = createHttpServer({ limits: HTTP_LIMITS, handle: handlerOf(metrics, headers, log), headers, log });
-  await listenOn(server, settings.MALIPO_METRICS_PORT, settings.MALIPO_METRICS_HOST, (error) => {
+  const { MALIPO_METRICS_HOST: host, MALIPO_METRICS_PORT: port } = settings;
+  await listenOn(server, { host, port, setting: 'MALIPO_METRICS_PORT' }, (error) => {
     log.error({ error }, 'the metrics listener could not accept a connection');
   });
   return {

@@ -4,7 +4,7 @@ import {
   DEMO_CLOCKS,
   LEAST_LIVE_CLOCKS,
   leastClockMs,
-  LONGEST_DURATION_MS,
+  mostClockMs,
   REAL_CLOCKS,
   type ClockName,
   type Clocks,
@@ -25,17 +25,17 @@ export function loadClocks(environment: Environment, problems: string[]): Clocks
     const setting = clockSetting(name);
     const text = environment[setting];
     if (text === undefined) return [name, value];
-    const leastMs = leastClockMs(name);
+    const [leastMs, mostMs] = [leastClockMs(name), mostClockMs(name)];
     const isSchedule = typeof value !== 'number';
     const numbers = text.split(',').map(Number);
     // Only the first attempt of a delivery has no wait: it does not repeat.
     const repeated = name === 'deliveryScheduleMs' && numbers[0] === 0 ? numbers.slice(1) : numbers;
     const isValid =
-      numbers.every((number) => Number.isSafeInteger(number) && number <= LONGEST_DURATION_MS) &&
+      numbers.every((number) => Number.isSafeInteger(number) && number <= mostMs) &&
       repeated.every((number) => number >= leastMs) &&
       (isSchedule || numbers.length === 1);
     const form = isSchedule ? 'milliseconds, comma-separated' : 'milliseconds';
-    if (!isValid) problems.push(`${setting}: must be ${form}, from ${leastMs} to ${LONGEST_DURATION_MS}`);
+    if (!isValid) problems.push(`${setting}: must be ${form}, from ${leastMs} to ${mostMs}`);
     return [name, isSchedule ? numbers : numbers[0]];
   });
   const clocks = Object.fromEntries(entries) as Clocks;

@@ -174,7 +174,7 @@ describe('the HTTP server', () => {
     const handle: RequestListener = (_request, response) => void response.end('{}');
     const limits = { ...HTTP_LIMITS, requestTimeout: 300, headersTimeout: 200, connectionsCheckingInterval: 20 };
     const server = createHttpServer({ limits, handle: onceWhole(handle), headers: {}, log: testLog });
-    const port = await listenOn(server, 0, '127.0.0.1', () => undefined);
+    const port = await listenOn(server, { host: '127.0.0.1', port: 0, setting: 'a port' }, () => undefined);
     const baseUrl = `http://127.0.0.1:${port}`;
     for (const begun of [HEAD, 'POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{}']) {
       assert.deepEqual(statusesIn(await exchange(baseUrl, begun)), [400]);

@@ -264,7 +264,27 @@ describe('creating the accounts of a database', () => {
         await assert.rejects(queryAt(server.urlFor(common, account), 'SELECT 1'), /permission denied for database/);
   });
 
-  it('cannot prevent the set-up of accounts, not even with an earlier connection', async () => {
+  it('gives the reports few connections, and an end to their statements and idle transactions', async () => {
+    const { reportUrl } = await (await postgres()).ensureAccounts(newName('malipo'));
+    const connect = () => {
+      const client = new Client({ connectionString: reportUrl });
+      client.on('error', () => undefined);
+      return client.connect().then(() => client);
+    };
+    const clients = await Promise.all(Array.from({ length: 5 }, connect));
+    try {
+      for (const [setting, limit] of [
+        ['statement_timeout', '1min'],
+        ['idle_in_transaction_session_timeout', '1min'],
+      ])
+        assert.deepEqual((await clients[0]!.query(`SHOW ${setting}`)).rows, [{ [setting!]: limit }]);
+      await assert.rejects(connect(), /too many connections for role/);
+    } finally {
+      for (const client of clients) await client.end();
+    }
+  });
+
+  it('has no way to keep the accounts from being set up, not even with a connection of before', async () => {
     const server = await postgres();
     await server.ensureAccounts(newName('malipo'));
     await queryAt(server.adminUrl, 'GRANT CONNECT ON DATABASE postgres TO PUBLIC');

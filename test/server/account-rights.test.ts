@@ -6,7 +6,7 @@ import { APPLICATION } from '../../src/db/platform/access.ts';
 import { type Database } from '../../src/db/platform/database.ts';
 import { OWNER } from '../../src/engines/postgres/server.ts';
 import { createLog } from '../../src/log.ts';
-import { checkDatabase } from '../../src/server/check-database.ts';
+import { checkAccount } from '../../src/server/check-database.ts';
 import { createTestDatabase, postgres, testLog, type TestDatabase, openAt } from '../support/engines.ts';
 import { tamper } from '../db/rows.ts';
 import { queryAt } from '../support/one-client.ts';
@@ -114,7 +114,7 @@ describe('an account of the database', () => {
     opened.push(db);
     return db;
   }
-  const check = (db = open()) => checkDatabase(db, 'live', testLog);
+  const check = (db = open()) => checkAccount(db, 'live', testLog);
   /** The refusal as people read it: one line. */
   const refusal = async (db?: Database): Promise<string> => {
     try {
@@ -165,7 +165,7 @@ describe('an account of the database', () => {
     await query('ALTER ROLE $account CREATEDB');
     await tamper(database.db, "UPDATE deployment SET environment = 'test'");
     try {
-      await checkDatabase(open(), 'test', log);
+      await checkAccount(open(), 'test', log);
     } finally {
       await tamper(database.db, "UPDATE deployment SET environment = 'live'");
     }

@@ -7,7 +7,7 @@ import { type Database } from '../../src/db/platform/database.ts';
 import { findEnvironment } from '../../src/db/platform/deployment.ts';
 import { migrate } from '../../src/db/platform/migrate.ts';
 import type { DatabaseUrls } from '../../src/engines/postgres/server.ts';
-import { checkDatabase } from '../../src/server/check-database.ts';
+import { checkAccount, checkEnvironment } from '../../src/server/check-database.ts';
 import { prepareDatabase } from '../../src/server/prepare-database.ts';
 import { createTestDatabase, postgres, testLog, openAt } from '../support/engines.ts';
 import { openTcpLine } from '../support/tcp-line.ts';
@@ -33,7 +33,11 @@ describe('a database', () => {
     opened.push(db);
     return db;
   }
-  const check = (url: string, environment: 'test' | 'live') => checkDatabase(open(url), environment, testLog);
+  const check = async (url: string, environment: 'test' | 'live') => {
+    const db = open(url);
+    await checkEnvironment(db, environment, testLog);
+    await checkAccount(db, environment, testLog);
+  };
 
   for (const [own, other] of [
     ['test', 'live'],

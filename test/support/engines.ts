@@ -124,7 +124,7 @@ const template = once(async (): Promise<string> => {
 
 /** As `npm run migrate` does for the test environment. */
 export async function migrateAndStamp(ownerUrl: string): Promise<void> {
-  await migrate(ownerUrl, join(root, 'src/db/schema'));
+  await migrate(ownerUrl, { folder: join(root, 'src/db/schema') });
   const db = openAt(ownerUrl);
   await stampEnvironment(db, 'test', new Date());
   await db.close();

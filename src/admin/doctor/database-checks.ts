@@ -1,6 +1,6 @@
 // The doctor's checks of the database itself: for whom it is, what the account may do, its schema, its clock and its keys.
 import { findExcessRights } from '../../db/platform/excess-rights.ts';
-import { compareMigrations } from '../../db/platform/migrate.ts';
+import { readSchemaDifferences } from '../../db/platform/schema-files.ts';
 import { SEALED_COLUMNS } from '../../db/platform/sealed-secret.ts';
 import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/accounts/attested-rows.ts';
 import { readTransport } from '../../db/platform/transport.ts';
@@ -35,12 +35,15 @@ export const DATABASE_CHECKS: readonly Check[] = [
     looksAt: 'the database has every migration of this version, unaltered, and no other',
     remedy: '`npm run migrate` with this version. A database with other files: its message says what to do.',
     async find(db) {
-      const { missing, unknown } = await compareMigrations(db);
+      const { missing, unknown, later } = await readSchemaDifferences(db);
       return [
-        ...(missing.length === 0 ? [] : [`the database lacks ${listText(missing)}`]),
+        ...(missing.length === 0 ? [] : [`the database lacks ${listText(missing.map(({ name }) => name))}`]),
         ...(unknown.length === 0
           ? []
           : [`the database has migrations that this version does not know: ${listText(unknown)}`]),
+        ...(later.length === 0
+          ? []
+          : [{ note: `a later version, beside which this one may run, added ${listText(later)}` }]),
       ];
     },
   },

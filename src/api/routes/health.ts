@@ -9,9 +9,10 @@ import type { PaymentDeps, Route } from '../route.ts';
 const healthSchema = z.strictObject({ status: z.literal('up') }).meta({ id: 'Health' });
 const readinessSchema = z
   .strictObject({
-    status: z.enum(['ready', 'degraded', 'down']),
+    reason: z.string().optional().meta({ description: 'Why the database cannot be used, where it is there.' }),
+    status: z.enum(['ready', 'degraded', 'down', 'stopping']),
     parts: z.strictObject({
-      database: z.enum(['up', 'down']),
+      database: z.enum(['up', 'down', 'other_schema']),
       temporal: z.enum(['up', 'away']),
       backlog: z.enum(['within_bounds', 'full']),
     }),
@@ -22,6 +23,10 @@ export type HealthDeps = Pick<PaymentDeps, 'isAcceptingWork'> & {
   readonly db: Database;
   readonly log: Log;
   readonly temporal: Pick<TemporalClient, 'ping'>;
+  /** Why the database is not one that this version can work on; null: it is. */
+  readonly schemaFault: () => string | null;
+  /** Whether this process is about to end. It still serves for a while. */
+  readonly isStopping: () => boolean;
 };
 
 export function healthRoutes(deps: HealthDeps): Route[] {
@@ -54,24 +59,33 @@ export function healthRoutes(deps: HealthDeps): Route[] {
         tags: ['Service'],
         summary: 'The process can accept work',
         description:
-          'While Temporal is unavailable, the status is `degraded`: work is accepted and recorded, and starts once Temporal is back.',
+          'While Temporal is unavailable, the status is `degraded`: work is accepted and recorded, and starts once Temporal is back. ' +
+          'A process that is `stopping` still serves for some seconds: send it nothing more.',
         security: [],
         responses: {
           '200': responseWith('The database answers.', readinessSchema),
           ...errorResponses([]),
-          '503': responseWith('The database does not answer: nothing can be recorded.', readinessSchema),
+          '503': responseWith(
+            'The database does not answer, is of another version, or the process stops.',
+            readinessSchema,
+          ),
         },
       },
       pipeline: [
         async (ctx) => {
           const [isDatabaseUp, isTemporalUp] = await Promise.all([pingDatabase(deps), deps.temporal.ping()]);
+          const fault = isDatabaseUp ? deps.schemaFault() : null;
+          const isUsable = isDatabaseUp && fault === null;
           const isAccepting = deps.isAcceptingWork();
           const isWhole = isTemporalUp && isAccepting;
-          ctx.status = isDatabaseUp ? 200 : 503;
+          const serves = isUsable ? (isWhole ? 'ready' : 'degraded') : 'down';
+          const status = deps.isStopping() ? 'stopping' : serves;
+          ctx.status = isUsable && status !== 'stopping' ? 200 : 503;
           ctx.body = {
-            status: isDatabaseUp ? (isWhole ? 'ready' : 'degraded') : 'down',
+            status,
+            ...(fault !== null && { reason: fault }),
             parts: {
-              database: isDatabaseUp ? 'up' : 'down',
+              database: isDatabaseUp ? (isUsable ? 'up' : 'other_schema') : 'down',
               temporal: isTemporalUp ? 'up' : 'away',
               backlog: isAccepting ? 'within_bounds' : 'full',
             },

@@ -129,7 +129,7 @@ const RESTRICTED_FUNCTIONS = '^(pg_(try_)?advisory_|lo_|loread$|lowrite$|pg_logi
 /** The functions that the application needs. */
 export const APPLICATION_FUNCTIONS: readonly string[] = ['pg_try_advisory_xact_lock(bigint)'];
 /** The function that `migrate` needs. */
-const OWNER_FUNCTIONS = 'pg_advisory_lock(bigint)';
+const OWNER_FUNCTIONS = 'pg_try_advisory_lock(bigint)';
 
 type Relation = { readonly name: string; readonly isView: boolean; readonly columns: readonly string[] };
 
@@ -146,14 +146,12 @@ export async function grantAccess(client: Client): Promise<void> {
   const { rows: relations } = await client.query<Relation>(RELATIONS);
   const { rows: triggers } = await client.query<{ name: string }>(TRIGGER_FUNCTIONS);
   const statements = [
-    'BEGIN',
     // An account that may create a table could attach a trigger function to it that runs as the owner, or hide a table
     // from the functions that check it.
     ...triggers.map(({ name }) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`),
     'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
     ...(names.has(APPLICATION) ? grantsOf(APPLICATION, relations, applicationGrants) : []),
     ...(names.has(REPORTS) ? grantsOf(REPORTS, relations, reportGrants) : []),
-    'COMMIT',
   ];
   await client.query(statements.join(';\n'));
 }

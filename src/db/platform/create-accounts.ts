@@ -17,6 +17,12 @@ export type AccountsOptions = {
 type Account = { readonly name: string; readonly password: string; readonly database: string };
 
 const TIMEOUT_MS = 30_000;
+/**
+ * A report keeps its tables locked, and their dead rows unvacuumed, until its transaction ends. A report can raise the
+ * time-outs of its own session, but not the number of connections.
+ */
+const REPORT_CONNECTIONS = 5;
+const REPORT_SETTINGS = { statement_timeout: '60s', idle_in_transaction_session_timeout: '60s' };
 /** Any fixed number. Accounts belong to the whole server: two processes that create one would collide. */
 const ADVISORY_LOCK = 7_261_544_037;
 
@@ -45,7 +51,10 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
     for (const group of [APPLICATION, REPORTS]) await ensureRole(client, group, 'NOLOGIN');
     for (const account of all) await ensureLogin(client, account);
     await joinGroup(client, application, APPLICATION);
-    if (readers[1]) await joinGroup(client, readers[1], REPORTS);
+    if (readers[1]) {
+      await joinGroup(client, readers[1], REPORTS);
+      await limitReports(client, readers[1]);
+    }
     await ensureDatabase(client, owner.database, { owner, users: readers });
     for (const account of temporal)
       for (const name of temporalDatabases(account)) await ensureDatabase(client, name, { owner: account, users: [] });
@@ -122,6 +131,13 @@ async function resetSettings(client: Client, name: string): Promise<void> {
 /** An account with another name, for example of a second environment on one server, has the rights of the group. */
 async function joinGroup(client: Client, { name }: Account, group: string): Promise<void> {
   if (name !== group) await client.query(`GRANT ${escapeIdentifier(group)} TO ${escapeIdentifier(name)}`);
+}
+
+async function limitReports(client: Client, { name }: Account): Promise<void> {
+  const role = `ALTER ROLE ${escapeIdentifier(name)}`;
+  await client.query(`${role} CONNECTION LIMIT ${REPORT_CONNECTIONS}`);
+  for (const [setting, value] of Object.entries(REPORT_SETTINGS))
+    await client.query(`${role} SET ${setting} = ${escapeLiteral(value)}`);
 }
 
 type Users = { readonly owner: Account; readonly users: readonly Account[] };

@@ -6,6 +6,8 @@
 
 COMMENT ON TABLE schema_migrations IS
   'The files that were applied to this database, each with its checksum. The migration creates the table.';
+COMMENT ON COLUMN schema_migrations.oldest_servers IS
+  'Servers that know the schema up to this file may run on the database with the file of the row. Null: those that know that one.';
 
 -- Refuses every statement that a trigger runs it for: updates, deletes or truncates of tables that keep their rows.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

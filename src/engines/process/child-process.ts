@@ -133,8 +133,8 @@ async function bringUp(settings: Settings, state: State): Promise<string | undef
     waitUntilReady(attempt, settings, waitEnded.signal),
     child.exited.then((exit: Exit) => `it ${describeExit(exit)} before it was ready`),
     sleep(settings.readyLimitMs, `it was not ready within ${settings.readyLimitMs / 1_000} s`, {
-      signal: waitEnded.signal,
-    }),
+      signal: AbortSignal.any([waitEnded.signal, state.stopping]),
+    }).catch(() => 'it was stopped before it was ready'),
   ]).finally(() => {
     waitEnded.abort();
   });

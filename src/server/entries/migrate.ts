@@ -11,7 +11,9 @@ const USAGE =
 await runCommand('migrate', USAGE, async () => {
   const { settings, temporalNamespace } = loadCommandConfig(process.env);
   const ownerUrl = loadMigrateSettings(process.env).MALIPO_DATABASE_OWNER_URL.reveal();
-  const applied = await prepareDatabase(ownerUrl, settings.MALIPO_ENVIRONMENT);
+  const applied = await prepareDatabase(ownerUrl, settings.MALIPO_ENVIRONMENT, (line) => {
+    process.stdout.write(`database: ${line}\n`);
+  });
   process.stdout.write(`database: ${applied.length === 0 ? 'up to date' : `applied ${applied.join(', ')}`}\n`);
   await prepareTemporal({ ...temporalTarget(settings), namespace: temporalNamespace });
   process.stdout.write(`Temporal: namespace ${temporalNamespace} is ready\n`);

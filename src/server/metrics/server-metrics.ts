@@ -17,7 +17,8 @@ import { READ_METRICS, type ReadMetric } from './read-metrics.ts';
 import type { SdkMetrics } from './sdk-metrics.ts';
 
 type Watched = {
-  readonly roles: readonly Role[];
+  /** In which it works now. */
+  readonly roles: () => readonly Role[];
   readonly pools: Readonly<Record<PoolName, Database['pool']>>;
   readonly isTemporalConnected: () => boolean;
   readonly figures: FiguresReader;
@@ -44,7 +45,7 @@ export function createServerMetrics(sdk: SdkMetrics): ServerMetrics {
     watch(parts) {
       figures = parts.figures;
       showGauge(registry, known.role, (gauge) => {
-        for (const role of ROLES) gauge.set({ role }, parts.roles.includes(role) ? 1 : 0);
+        for (const role of ROLES) gauge.set({ role }, parts.roles().includes(role) ? 1 : 0);
       });
       showGauge(registry, known.readable, (gauge) => {
         gauge.set(latest === null ? 0 : 1);
