@@ -20,7 +20,7 @@ const STATEMENTS = [
   'DROP (?:FUNCTION|PROCEDURE|VIEW|TABLE) (?!.* CASCADE$).+',
   `INSERT INTO ${NAME} \\(.*\\) VALUES .+`,
 ].map(form);
-/** The same of a table that may be in use. Its name is the first group. */
+/** Statements on a table that may be in use. Its name is the first group. */
 const ON_TABLES = [
   `CREATE (?:OR REPLACE )?(?:CONSTRAINT )?TRIGGER .+? ON ${NAME} .+`,
   `DROP TRIGGER [A-Z0-9_]+ ON ${NAME}`,

@@ -9,7 +9,7 @@ import { ConfigError } from '../settings/config.ts';
 const LOOK_EVERY_MS = 2000;
 
 export type SchemaWatch = {
-  /** Why nothing may work on the database; null: it fits. While the database is away, what it was. */
+  /** Why nothing may work on the database; null if it fits. The last known value while the database is unavailable. */
   fault(): string | null;
   /** Resolves once it fits. Rejects when what is checked then refuses the database. */
   readonly fits: Promise<void>;
@@ -33,7 +33,7 @@ export function watchSchema({ db, check, log }: SchemaWatchOptions): SchemaWatch
   const fits = new Promise<void>((resolve, reject) => {
     [accept, refuse] = [resolve, reject];
   });
-  // Whoever starts the server looks at it once the rest is there.
+  // The start of the server awaits it later.
   fits.catch(() => undefined);
   let fault: string | null = 'the schema of the database is not known yet';
   let [isChecked, isUnread] = [false, false];

@@ -36,6 +36,7 @@ export type RunningApi = Stoppable & {
 export async function startApi(parts: Parts): Promise<RunningApi> {
   const { config, log, db, temporal, starter, payments, metrics, telemetry, schema } = parts;
   const { settings } = config;
+  const { MALIPO_HTTP_HOST: host, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
   const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
   const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
@@ -66,9 +67,8 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       starter.offerCallback(payment);
     },
     parseCallback: PARSE_CALLBACK,
-    provenReference: (operator, token) => provenReference(operator, token, settings.MALIPO_ATTESTATION_KEYS),
-    provenMessage: (operator, purpose, token) =>
-      provenReference(operator, token, settings.MALIPO_ATTESTATION_KEYS, purpose),
+    provenReference: (operator, token) => provenReference(operator, token, attestationKeys),
+    provenMessage: (operator, purpose, token) => provenReference(operator, token, attestationKeys, purpose),
   });
   const handle = app.callback();
   const { server, connectionsRefused } = createLimitedServer(parts, (request, response) => {
@@ -87,7 +87,6 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     await closeServer(server);
     await requests.close();
   };
-  const { MALIPO_HTTP_HOST: host } = settings;
   const address = { host, port: settings.MALIPO_HTTP_PORT, setting: 'MALIPO_HTTP_PORT' };
   const port = await listenOn(server, address, (error) => {
     log.error({ error }, 'the API could not accept a connection');

@@ -19,7 +19,7 @@ type Account = { readonly name: string; readonly password: string; readonly data
 const TIMEOUT_MS = 30_000;
 /**
  * A report keeps its tables locked, and their dead rows unvacuumed, until its transaction ends. A report can raise the
- * time-outs of its own session, but not the number of connections.
+ * limits of its own session, but not the number of connections.
  */
 const REPORT_CONNECTIONS = 5;
 const REPORT_SETTINGS = { statement_timeout: '60s', idle_in_transaction_session_timeout: '60s' };

@@ -10,7 +10,7 @@ const ADVISORY_LOCK = 7_261_544_019;
 
 /** How a migration waits for locks that others hold. */
 export type Patience = {
-  /** Whoever comes behind a waiting migration waits with it, payments included. More than the second after which autovacuum makes way. */
+  /** Statements behind a waiting migration wait with it, those of payments too. Autovacuum makes way after one second. */
   readonly lockTimeoutMs: number;
   /** From one try to the next; doubles up to the longest. */
   readonly pauseMs: number;

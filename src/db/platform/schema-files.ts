@@ -101,7 +101,7 @@ export function schemaFault({ missing, unknown }: SchemaDifferences): string | n
 /** SQLSTATE classes of what is not there, or not with this name. */
 const ABSENT = /^(3F|42)[0-9A-Z]{3}$/;
 
-/** The same of the database itself, where the account may see too little of it, too. */
+/** As `schemaFault`, for the database itself. An account that cannot read the list of its files is a fault, too. */
 export async function findSchemaFault(db: Queryable, files: readonly SchemaFile[]): Promise<string | null> {
   try {
     return schemaFault(await readSchemaDifferences(db, files));
