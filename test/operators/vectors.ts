@@ -4,14 +4,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Currency } from '../../src/domain/money.ts';
 import { OPERATORS, type OperatorId } from '../../src/domain/payments/operator-catalogue.ts';
-import type { Operator } from '../../src/operators/port.ts';
-import { sentAs } from '../support/sent-payment.ts';
+import type { Operator, SentPayment } from '../../src/operators/port.ts';
 import type { Received, StubOperator } from './stub-operator.ts';
 
-/** What a vector gives to the port. `original` is the collection of a refund. */
+/** What a vector gives to the port. `original` is the collection of a refund, and the two ids are of the payment that is asked about. */
 type Input = {
   readonly reference: string;
-  readonly original: string;
+  readonly original?: string;
+  readonly issuedId?: string;
+  readonly queryId?: string;
   readonly phone: string;
   readonly amountMinor: string;
   readonly currency: Currency;
@@ -43,13 +44,13 @@ type VectorFile = {
 const CALLS = {
   raisePrompt: (operator: Operator, input: Input) =>
     operator.raisePrompt({ ...namedBy(input), phone: input.phone, payerMessage: input.note }),
-  getCollectionStatus: (operator: Operator, { reference }: Input) => operator.getCollectionStatus(sentAs(reference)),
+  getCollectionStatus: (operator: Operator, input: Input) => operator.getCollectionStatus(sentOf(input)),
   sendPayout: (operator: Operator, input: Input) =>
     operator.sendPayout({ ...namedBy(input), phone: input.phone, payeeMessage: input.note }),
-  getPayoutStatus: (operator: Operator, { reference }: Input) => operator.getPayoutStatus(sentAs(reference)),
+  getPayoutStatus: (operator: Operator, input: Input) => operator.getPayoutStatus(sentOf(input)),
   refundCollection: (operator: Operator, input: Input) =>
-    operator.refundCollection({ ...namedBy(input), originalOperatorReference: input.original, note: input.note }),
-  getRefundStatus: (operator: Operator, { reference }: Input) => operator.getRefundStatus(sentAs(reference)),
+    operator.refundCollection({ ...namedBy(input), originalOperatorReference: input.original ?? '', note: input.note }),
+  getRefundStatus: (operator: Operator, input: Input) => operator.getRefundStatus(sentOf(input)),
   getPayeeName: (operator: Operator, { phone }: Input) => operator.getPayeeName?.(phone) ?? assert.fail('no names'),
 };
 
@@ -102,6 +103,10 @@ export function sendsItsVectors(
 
 function namedBy({ reference, amountMinor, currency }: Input) {
   return { operatorReference: reference, money: { amountMinor: BigInt(amountMinor), currency } };
+}
+
+function sentOf({ reference, issuedId, queryId }: Input): SentPayment {
+  return { operatorReference: reference, issuedId: issuedId ?? null, queryId: queryId ?? null };
 }
 
 function asSent({ method, path, headers, body }: Received): SentRequest {

@@ -39,7 +39,7 @@ const anyPlan: fc.Arbitrary<OperatorPlan> = fc.record({
   decidesAfterMs: fc.constantFrom(SECOND, 30 * SECOND, 10 * 60 * SECOND, 2 * HOUR),
   lagMs: fc.constantFrom(0, 0, 5 * SECOND, HOUR),
   outages: fc.array(fc.oneof(outage, fc.constant({ fromMs: 0, forMs: 60_000 })), { maxLength: 3 }),
-  rates: fc.record({ requestLost: rate, responseLost: rate, useless: rate, refused: fc.constantFrom(0, 0, 0.3) }),
+  rates: fc.record({ requestLost: rate, responseLost: rate, useless: rate, refused: fc.constantFrom(0, 0.3, 0.6) }),
   networkMs: fc.constantFrom(50, 19 * SECOND),
 });
 

@@ -13,7 +13,7 @@ import { logInAs } from '../support/people.ts';
 import { sandboxTransactions } from '../support/sandbox-operator.ts';
 import { AMINA } from '../support/staff.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { useTestEnvironmentPerCase } from '../support/use-test-environment.ts';
 import { valuesOf } from '../support/values-of.ts';
 
 /** A phone of each operator, without the row. */
@@ -96,8 +96,9 @@ async function receiptOf({ db }: TestEnvironment, { id }: Payment): Promise<stri
 for (const operator of Object.keys(PHONES) as OperatorId[]) {
   for (const product of PRODUCTS) {
     describe(`a ${product.kind} at ${OPERATORS[operator].name} that is answered wrongly`, () => {
-      // Each path ends by an answer, and not by a deadline that a busy machine could miss.
-      const testEnv = useTestEnvironment({
+      // Each path ends by an answer, and not by a deadline that a busy machine could miss. Queries of another case's payments would be
+      // answered between the refusals of an account, so that no breaker opened.
+      const testEnv = useTestEnvironmentPerCase({
         environment: {
           MALIPO_PROMPT_DEADLINE_MS: '240000',
           MALIPO_PROMPT_WINDOW_MS: '240000',
