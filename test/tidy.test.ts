@@ -98,6 +98,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/admin/doctor': [
     'src/admin/doctor',
     'src/settings/config.ts',
+    'src/settings/operators.ts',
     'src/settings/clocks.ts',
     'src/domain',
     'src/security',
@@ -113,6 +114,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/admin': [
     'src/admin',
     'src/settings/config.ts',
+    'src/settings/operators.ts',
     'src/domain',
     'src/security',
     'src/operations',

@@ -1,5 +1,6 @@
 // Opens the server's own database for one staff command.
 import { ConfigError, loadStaffSettings, type StaffNeeds, type StaffSettings } from '../settings/config.ts';
+import { findReachIn } from '../settings/operators.ts';
 import { openDatabase, type Database } from '../db/platform/database.ts';
 import { coverageOf, type Coverage } from '../domain/payments/operator-catalogue.ts';
 import type { StaffMember } from '../domain/accounts/staff.ts';
@@ -44,11 +45,7 @@ export async function withServerDatabase<Needs extends StaffNeeds, Result>(
     needs,
   );
   const { MALIPO_ENVIRONMENT: own, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const {
-    MALIPO_SECRET_KEYS: secretKeys,
-    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: mtnMomo,
-    MALIPO_AIRTEL_MONEY_COUNTRY: airtelMoney,
-  } = settings;
+  const { MALIPO_SECRET_KEYS: secretKeys } = settings;
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     poolSize: 1,
@@ -64,7 +61,8 @@ export async function withServerDatabase<Needs extends StaffNeeds, Result>(
       throw new ConfigError(`MALIPO_ENVIRONMENT: is ${own}, and the database is for the ${stamped} environment`);
     }
     const baseUrl = settings.MALIPO_PUBLIC_URL.replace(/\/$/, '');
-    const coverage = mtnMomo === undefined ? null : coverageOf({ mtnMomo, airtelMoney });
+    const reach = findReachIn(settings);
+    const coverage = reach === null ? null : coverageOf(reach);
     // The settings that it needs are there: loading them has made sure.
     return await run({ db, baseUrl, attestationKeys, secretKeys, coverage } as ServerFor[Needs]);
   } finally {

@@ -24,7 +24,7 @@ export function demoSecrets(file: string, database: string | undefined): Record<
     const problem = found === undefined ? 'is gone' : `has no ${SEALING_KEY}`;
     throw new Error(`${file} ${problem}, and the database in ${database} is there. ${remedy}`);
   }
-  const fresh = freshSecrets('demo');
+  const fresh = { ...freshSecrets('demo'), ...darajaSecrets() };
   const secrets = { ...fresh, ...existingSecrets };
   if (Object.keys(fresh).some((name) => existingSecrets[name] === undefined)) {
     writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`);
@@ -48,5 +48,18 @@ export function freshSecrets(keyName: string): Record<string, string> {
     MALIPO_AIRTEL_MONEY_CLIENT_ID: randomUUID(),
     MALIPO_AIRTEL_MONEY_CLIENT_SECRET: randomBytes(16).toString('hex'),
     MALIPO_AIRTEL_MONEY_PIN: String(randomInt(10_000)).padStart(4, '0'),
+  };
+}
+
+// Only beside a certificate of M-Pesa's, which the embedded start alone makes.
+function darajaSecrets(): Record<string, string> {
+  return {
+    MALIPO_DARAJA_CONSUMER_KEY: randomBytes(16).toString('hex'),
+    MALIPO_DARAJA_CONSUMER_SECRET: randomBytes(16).toString('hex'),
+    MALIPO_DARAJA_SHORTCODE: '174379',
+    MALIPO_DARAJA_PASSKEY: randomBytes(32).toString('hex'),
+    MALIPO_DARAJA_PAYOUT_SHORTCODE: '600997',
+    MALIPO_DARAJA_INITIATOR_NAME: 'demo',
+    MALIPO_DARAJA_INITIATOR_PASSWORD: randomBytes(16).toString('hex'),
   };
 }

@@ -10,6 +10,7 @@ import type { SupervisedChild } from '../engines/process/child-process.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { DEMO_PAYERS, runDemoCollection } from './demo-collection.ts';
 import { seedDemoMerchant, type DemoMerchant } from './demo-merchant.ts';
+import { darajaFiles, prepareDarajaFiles } from './demo-daraja.ts';
 import { demoSecrets } from './demo-secrets.ts';
 import { seedDemoStaff, type DemoStaff } from './demo-staff.ts';
 import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
@@ -67,6 +68,7 @@ export async function runEmbedded(
   try {
     const ports = await choosePorts({ host: HOST, settings, isExplicit, report });
     const secrets = demoSecrets(join(dataDir, 'secrets.json'), existingDatabase(dataDir));
+    prepareDarajaFiles(dataDir);
     const engineOptions = { dataDir, settings, environment, namespace: NAMESPACE, record, report, ports, stopping };
     const options = { ...engineOptions, secrets, prepareDatabase, publicUrl: development?.publicUrl };
     // Reports faulty settings before anything is started.
@@ -167,7 +169,7 @@ async function demonstrate(
 }
 
 function settingsFor(
-  { settings, environment, secrets, ports, publicUrl }: StartOptions,
+  { dataDir, settings, environment, secrets, ports, publicUrl }: StartOptions,
   databaseUrl: string,
   temporalAddress: string,
 ) {
@@ -186,6 +188,8 @@ function settingsFor(
     MALIPO_CALLBACK_URL: `http://${HOST}:${ports.http}`,
     MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${ports.sandbox}`,
     MALIPO_AIRTEL_MONEY_BASE_URL: `http://${HOST}:${ports.sandbox}`,
+    MALIPO_DARAJA_BASE_URL: `http://${HOST}:${ports.sandbox}`,
+    MALIPO_DARAJA_CERTIFICATE_FILE: darajaFiles(dataDir).publicHalf,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_RATE_LIMIT_PER_SECOND: environment['MALIPO_RATE_LIMIT_PER_SECOND'] ?? '1000',
   };
@@ -252,6 +256,7 @@ function besideServer(
         ...serverSettings,
         MALIPO_SANDBOX_PORT: String(ports.sandbox),
         MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: `http://${HOST}:${ports.http}/operators/airtel-money/callbacks`,
+        MALIPO_SANDBOX_DARAJA_PRIVATE_KEY_FILE: darajaFiles(dataDir).key,
         MALIPO_SANDBOX_DATA_FILE: join(dataDir, 'sandbox.jsonl'),
       },
       ready: 'message',

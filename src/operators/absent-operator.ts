@@ -4,8 +4,11 @@ import type { Operator } from './port.ts';
 
 const NOT_SET_UP = { kind: 'unknown', reason: 'not sent: the operator is not set up', isUnprocessed: true } as const;
 
-/** Every call has an unknown outcome, for which a person must act. */
-export function absentOperator(id: OperatorId, parseCallback: Operator['parseCallback']): Operator {
+/** Every call has an unknown outcome, for which a person must act. What the operator still sends is read. */
+export function absentOperator(
+  id: OperatorId,
+  { parseCallback, readMessage }: Pick<Operator, 'parseCallback' | 'readMessage'>,
+): Operator {
   const send = () => Promise.resolve({ ...NOT_SET_UP, cause: 'account' } as const);
   const query = () => Promise.resolve(NOT_SET_UP);
   return {
@@ -18,7 +21,7 @@ export function absentOperator(id: OperatorId, parseCallback: Operator['parseCal
     getRefundStatus: query,
     getPayeeName: null,
     parseCallback,
-    readMessage: null,
+    readMessage,
     close: () => Promise.resolve(),
   };
 }

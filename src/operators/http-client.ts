@@ -16,11 +16,16 @@ type ResponseBody =
 
 /**
  * `no_response`: the connection failed, the request timed out, or the response was incomplete or too large. Its cause is `busy` only where
- * nothing was sent, and is absent only where the fault is our own.
+ * nothing was sent, and is absent only where the fault is our own. `isUnprocessed`: no byte of the request left us.
  */
 export type HttpResult =
   | { readonly kind: 'response'; readonly status: number; readonly body: ResponseBody }
-  | { readonly kind: 'no_response'; readonly reason: string; readonly cause?: Trouble };
+  | {
+      readonly kind: 'no_response';
+      readonly reason: string;
+      readonly cause?: Trouble;
+      readonly isUnprocessed?: true;
+    };
 
 export type OperatorHttpClient = {
   /** Never rejects. A request that still waits for a connection when `signal` aborts is not sent. */
@@ -61,12 +66,10 @@ export function createOperatorHttpClient({
         return { kind: 'response', status: response.statusCode, body: readBody(await response.body.text()) };
       } catch (error) {
         const code = codeOf(error);
-        const cause = NOT_CONNECTED.has(code ?? '') ? 'busy' : 'no_answer';
-        return {
-          kind: 'no_response',
-          reason: code === null ? 'connection failed' : `connection failed: ${code}`,
-          cause,
-        };
+        const reason = code === null ? 'connection failed' : `connection failed: ${code}`;
+        return NOT_CONNECTED.has(code ?? '')
+          ? { kind: 'no_response', reason, cause: 'busy', isUnprocessed: true }
+          : { kind: 'no_response', reason, cause: 'no_answer' };
       }
     },
     close() {

@@ -142,19 +142,28 @@ export function createTokenCache(
   };
 }
 
-/** Sends with a token. One that is refused is replaced once; a second 401 is returned. */
+/** Whether the response refuses the token, and so precedes everything else. */
+function isUnauthorised(response: Extract<HttpResult, { kind: 'response' }>): boolean {
+  return response.status === 401;
+}
+
+/** Sends with a token. One that is refused is replaced once; a second refusal is returned. */
 export async function sendWithToken(
   tokens: TokenCache,
   send: (token: string) => Promise<HttpResult>,
+  isRefused = isUnauthorised,
 ): Promise<HttpResult> {
   const first = await tokens.get();
-  if (first.kind === 'no_token') return { ...first, kind: 'no_response' };
+  if (first.kind === 'no_token') return unsent(first);
   const result = await send(first.token);
-  if (result.kind === 'no_response' || result.status !== 401) return result;
+  if (result.kind === 'no_response' || !isRefused(result)) return result;
   tokens.drop(first.token);
   const second = await tokens.get();
-  if (second.kind === 'no_token') return { ...second, kind: 'no_response' };
-  return send(second.token);
+  return second.kind === 'no_token' ? unsent(second) : send(second.token);
+}
+
+function unsent({ reason, cause }: NoToken): HttpResult {
+  return { kind: 'no_response', reason, ...(cause !== undefined && { cause }), isUnprocessed: true };
 }
 
 const tokenBody = z.object({

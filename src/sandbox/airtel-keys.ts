@@ -1,13 +1,7 @@
 // The key pair of the sandbox operator's Airtel API: clients encrypt for it what nobody else may read.
-import {
-  constants,
-  createDecipheriv,
-  generateKeyPair,
-  privateDecrypt,
-  type KeyObject,
-  type KeyPairKeyObjectResult,
-} from 'node:crypto';
+import { createDecipheriv, generateKeyPair, type KeyPairKeyObjectResult } from 'node:crypto';
 import { promisify } from 'node:util';
+import { decryptPkcs1 } from './pkcs1-decrypt.ts';
 
 export type AirtelKeys = {
   /** Base64 of the public key, as Airtel publishes it. */
@@ -26,7 +20,7 @@ export function createAirtelKeys(): AirtelKeys {
   const pair = () => (made ??= promisify(generateKeyPair)('rsa', { modulusLength: BITS }));
 
   async function decrypted(base64: string): Promise<string | null> {
-    return decrypt((await pair()).privateKey, base64);
+    return decryptPkcs1((await pair()).privateKey, base64);
   }
 
   return {
@@ -46,16 +40,4 @@ export function createAirtelKeys(): AirtelKeys {
     },
     decrypted,
   };
-}
-
-// Node decrypts no PKCS#1 v1.5 where its OpenSSL would tell by its time whether the padding was right. Nobody gains by that here.
-function decrypt(privateKey: KeyObject, base64: string): string | null {
-  try {
-    const bytes = privateDecrypt({ key: privateKey, padding: constants.RSA_NO_PADDING }, Buffer.from(base64, 'base64'));
-    const end = bytes.indexOf(0, 2);
-    const isPadded = bytes[0] === 0 && bytes[1] === 2 && end >= 10;
-    return isPadded ? bytes.toString('utf8', end + 1) : null;
-  } catch {
-    return null;
-  }
 }

@@ -18,12 +18,13 @@ import {
 } from './airtel-answers.ts';
 import { createAirtelKeys, type AirtelKeys } from './airtel-keys.ts';
 import { isMarket, phoneIn, readDisbursement, readPushPayment, type AirtelRead } from './airtel-request.ts';
-import { createBearerTokens } from './bearer-tokens.ts';
+import { createBearerTokens, type BearerTokens } from './bearer-tokens.ts';
 import { cutConnection } from './fault-switches.ts';
 import { handleErrors } from './handle-errors.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import { isSameSecret } from './same-secret.ts';
 import type { SandboxAirtel, SandboxSettings } from './sandbox-config.ts';
+import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 
 type AirtelRouterDeps = {
@@ -86,8 +87,7 @@ export function createAirtelRouter(deps: AirtelRouterDeps): Router {
 
   const authorised: Middleware = async (ctx: Context, next: Next) => {
     if (!tokens.isBearer(ctx.get('Authorization'))) {
-      ctx.status = 401;
-      ctx.body = { error: 'unauthorized', error_description: 'Access token expired or not valid' };
+      refuseToken(ctx);
     } else if (!isMarket(ctx.get('X-Country'), ctx.get('X-Currency'))) {
       ctx.body = answer(WRONG_MARKET, false);
     } else {
@@ -109,14 +109,14 @@ export function createAirtelRouter(deps: AirtelRouterDeps): Router {
     router.post(path, ...around, authorised, readBody, async (ctx) => {
       const request = await requestIn(ctx, kind, read, { keys, airtel });
       if ('refusal' in request) ctx.body = answer(request.refusal, false);
-      else await take(ctx, kind, request, deps);
+      else await take(ctx, kind, request, { ...deps, tokens });
     });
 
-    router.get(`${enquiries}/:id`, ...around, authorised, (ctx) => {
-      const transaction = store.get(String(ctx.params['id']).toLowerCase());
-      const isKnown =
-        transaction?.wire === 'airtel-money' && transaction.kind === kind && transaction.state !== 'NOT_ACCEPTED';
-      ctx.body = isKnown ? enquiry(transaction, times) : answer(NOT_FOUND, false);
+    router.get(`${enquiries}/:id`, ...around, authorised, async (ctx) => {
+      const found = store.get(String(ctx.params['id']).toLowerCase());
+      const isOfPath = found?.wire === 'airtel-money' && found.kind === kind;
+      const transaction = isOfPath ? await seenByQuery(store, found) : undefined;
+      ctx.body = transaction === undefined ? answer(NOT_FOUND, false) : enquiry(transaction, times);
     });
   }
   return router;
@@ -144,7 +144,7 @@ async function take(
   ctx: Context,
   kind: Kind,
   { request }: Extract<AirtelRead, { request: unknown }>,
-  { intake, airtel }: AirtelRouterDeps,
+  { intake, airtel, tokens }: AirtelRouterDeps & { readonly tokens: BearerTokens },
 ): Promise<void> {
   const result = await intake.receive({ ...request, callbackUrl: airtel.callbackUrl ?? null });
   switch (result) {
@@ -158,10 +158,23 @@ async function take(
       ctx.status = 500;
       ctx.body = answer(GENERAL_ERROR, false);
       return;
+    case 'throttled':
+      ctx.status = 429;
+      ctx.body = answer(GENERAL_ERROR, false);
+      return;
+    case 'token_refused':
+      tokens.revoke(ctx.get('Authorization'));
+      refuseToken(ctx);
+      return;
     case 'accepted_and_cut':
       cutConnection(ctx);
       return;
   }
+}
+
+function refuseToken(ctx: Context): void {
+  ctx.status = 401;
+  ctx.body = { error: 'unauthorized', error_description: 'Access token expired or not valid' };
 }
 
 function refuseUnread(ctx: Context, status: number): void {

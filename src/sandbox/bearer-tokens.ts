@@ -1,9 +1,11 @@
 // The bearer tokens that the sandbox operator has given out.
 import { randomBytes } from 'node:crypto';
 
-type BearerTokens = {
+export type BearerTokens = {
   /** Whether the value of the header `Authorization` has a token that has not expired. */
   isBearer(authorization: string): boolean;
+  /** The token counts no more. */
+  revoke(authorization: string): void;
   issue(): { readonly token: string; readonly lifeSeconds: number };
 };
 
@@ -12,10 +14,12 @@ export function createBearerTokens(lifeMs: number, most: number): BearerTokens {
   // In order of issue, the oldest first.
   const endsAtMsByToken = new Map<string, number>();
 
+  const tokenIn = (authorization: string): string => /^bearer (\S+)$/i.exec(authorization)?.[1] ?? '';
+
   return {
-    isBearer(authorization) {
-      const [scheme, token = ''] = authorization.split(' ');
-      return scheme?.toLowerCase() === 'bearer' && (endsAtMsByToken.get(token) ?? 0) > Date.now();
+    isBearer: (authorization) => (endsAtMsByToken.get(tokenIn(authorization)) ?? 0) > Date.now(),
+    revoke(authorization) {
+      endsAtMsByToken.delete(tokenIn(authorization));
     },
     issue() {
       const token = randomBytes(48).toString('base64url');

@@ -5,6 +5,9 @@ type Reason = { readonly code: string; readonly message: string };
 
 export type Outcome = { readonly status: 'SUCCESSFUL' } | { readonly status: 'FAILED'; readonly reason: Reason };
 
+/** `token_refused`: the bearer token, which counts no more from then on, as after somebody else asked for one. */
+export type RequestRefusal = 'unavailable' | 'throttled' | 'token_refused';
+
 export type Behaviour = {
   /** For people: shown by the inspection pages. */
   readonly summary: string;
@@ -17,13 +20,25 @@ export type Behaviour = {
   readonly forgedOutcome?: Outcome;
   /** The payment is decided and called back before the response to its request. */
   readonly callsBackBeforeResponse?: boolean;
-  /** How many requests with one reference get a 503 before one is accepted. */
+  /** How many requests with one reference are refused before one is accepted. */
   readonly requestsRefused?: number;
+  /** Why they are: `unavailable` where nothing is said. */
+  readonly refusedWith?: RequestRefusal;
+  /** To how many queries the operator does not know a payment that it has accepted. */
+  readonly queriesUnknown?: number;
   /** The request is accepted, and its connection is cut in place of a response. */
   readonly cutsConnection?: boolean;
+  /** Where the operator says so at all, it first reports that the payment waits in its queue for too long. */
+  readonly timesOutInQueue?: boolean;
   /** After the payment the operator returns the money by itself and reports that in one more callback. */
   readonly isGivenBack?: boolean;
 };
+
+/** When a payment that was accepted at `fromMs` is decided; null: by a person alone. */
+export function decidedAtMs({ decidedAfter }: Behaviour, times: SandboxTimes, fromMs: number): number | null {
+  if (decidedAfter === 'never') return null;
+  return fromMs + (decidedAfter === 'at_once' ? 0 : times[decidedAfter]);
+}
 
 /** Money in, money out, or a collection's money back to its payer. */
 export type PaymentKind = 'collection' | 'payout' | 'refund';
@@ -42,6 +57,23 @@ const ORDINARY: Behaviour = { summary: 'paid', outcome: PAID, decidedAfter: 'dec
 const CALLED_BACK_THREE_TIMES: Behaviour = { ...ORDINARY, summary: 'paid, callback sent three times', callbacks: 3 };
 const UNDECIDED_FOR_EVER: Behaviour = { ...ORDINARY, summary: 'undecided for ever', decidedAfter: 'never' };
 const UNAVAILABLE_FIRST: Behaviour = { ...ORDINARY, summary: '503 three times, then paid', requestsRefused: 3 };
+const THROTTLED_FIRST: Behaviour = {
+  ...ORDINARY,
+  summary: 'throttled once, then paid',
+  requestsRefused: 1,
+  refusedWith: 'throttled',
+};
+const TOKEN_REFUSED_FIRST: Behaviour = {
+  ...ORDINARY,
+  summary: 'access token refused once, then paid',
+  requestsRefused: 1,
+  refusedWith: 'token_refused',
+};
+const UNKNOWN_FIRST: Behaviour = {
+  ...ORDINARY,
+  summary: 'not known to the first two queries, paid',
+  queriesUnknown: 2,
+};
 const CALLED_BACK_BEFORE_RESPONSE: Behaviour = {
   ...ORDINARY,
   summary: 'paid, callback arrives before the answer to the request',
@@ -82,7 +114,10 @@ export const COLLECTION_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<str
   ['013', fails('forged callback says paid, the operator says cancelled', CANCELLED, { forgedOutcome: PAID })],
   ['014', CUT_OFF],
   ['015', { ...ORDINARY, summary: 'paid, then reversed by the provider after a few seconds', isGivenBack: true }],
+  ['016', THROTTLED_FIRST],
+  ['017', TOKEN_REFUSED_FIRST],
   ['018', CUT_OFF_WITHOUT_CALLBACK],
+  ['019', UNKNOWN_FIRST],
   ['099', { ...ORDINARY, summary: 'waits for a person at the handset page', decidedAfter: 'never' }],
 ]);
 
@@ -96,14 +131,17 @@ export const PAYOUT_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<string,
   ['005', fails('callback dropped, failed', NOT_PAID_OUT, { callbacks: 0 })],
   ['006', fails('payee not allowed', failure('PAYEE_NOT_ALLOWED_TO_RECEIVE', 'The payee is not allowed to receive.'))],
   ['008', CALLED_BACK_THREE_TIMES],
-  ['009', { ...ORDINARY, summary: 'undecided, then paid', decidedAfter: 'undecidedMs' }],
-  ['010', UNDECIDED_FOR_EVER],
+  ['009', { ...ORDINARY, summary: 'undecided, then paid', decidedAfter: 'undecidedMs', timesOutInQueue: true }],
+  ['010', { ...UNDECIDED_FOR_EVER, timesOutInQueue: true }],
   ['011', UNAVAILABLE_FIRST],
   ['012', CALLED_BACK_BEFORE_RESPONSE],
   ['013', fails('forged callback says paid, the operator says failed', NOT_PAID_OUT, { forgedOutcome: PAID })],
   ['014', CUT_OFF],
   ['015', { ...ORDINARY, summary: 'paid, then returned by the provider after a few seconds', isGivenBack: true }],
+  ['016', THROTTLED_FIRST],
+  ['017', TOKEN_REFUSED_FIRST],
   ['018', CUT_OFF_WITHOUT_CALLBACK],
+  ['019', UNKNOWN_FIRST],
   ['099', { ...ORDINARY, summary: 'waits for a person at the operator page', decidedAfter: 'never' }],
 ]);
 

@@ -1,11 +1,12 @@
 // Decides accepted payments, by the outcome table or by a person's choice, and sends the callbacks.
-import { behaviourOf, FLOAT_TOO_LOW, type Outcome } from './behaviours.ts';
+import { behaviourOf, decidedAtMs, FLOAT_TOO_LOW, type Outcome } from './behaviours.ts';
 import type { CallbackSender } from './callback-sender.ts';
 import { createDueWork } from './due-work.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { callbackBody } from './airtel-answers.ts';
-import { decide, giveBack, toWire, type Transaction } from './transaction.ts';
+import { darajaMessage, queueTimeOut } from './daraja-answers.ts';
+import { decide, giveBack, toWire, waitsInQueue, type Transaction } from './transaction.ts';
 
 export type Decisions = {
   /** Decides the payment when it is due; cancels that for a payment without a due time. */
@@ -14,6 +15,8 @@ export type Decisions = {
   decideNow(operatorReference: string): Promise<void>;
   /** A person's decision. The first decision counts, whether by a person or by the table. */
   decideByPerson(operatorReference: string, outcome: Outcome): Promise<'decided' | 'too_late'>;
+  /** Returns the money of a payment that was paid. */
+  giveBack(operatorReference: string): Promise<'given_back' | 'not_paid'>;
   /** Schedules what an earlier process left pending. */
   resume(): void;
   /** Decides nothing more; resolves when all writes are done. */
@@ -35,11 +38,21 @@ export function createDecisions(deps: Deps): Decisions {
     else dueWork.schedule(operatorReference, dueAtMs);
   }
 
+  async function record(transaction: Transaction): Promise<Transaction> {
+    const inJournal = store.put(transaction);
+    schedule(transaction);
+    await inJournal;
+    return transaction;
+  }
+
   async function decideDue(operatorReference: string): Promise<void> {
     const transaction = store.get(operatorReference);
     // Not due any more: forgotten because of the limits, or decided by a person in the meantime.
     if (transaction === undefined || transaction.dueAtMs === null) return;
-    if (transaction.state === 'PENDING') {
+    if (transaction.state === 'PENDING' && waitsInQueue(transaction)) {
+      const waiting = await record(afterWait(transaction, settings));
+      await callBack(waiting, { url: waiting.timeoutUrl, body: queueTimeOut(waiting) }, deps);
+    } else if (transaction.state === 'PENDING') {
       await callBackAsDecided(await recordDecision(transaction, behaviourOf(transaction).behaviour.outcome), deps);
     } else if (transaction.state === 'SUCCESSFUL') {
       await returnMoney(transaction, deps);
@@ -50,13 +63,13 @@ export function createDecisions(deps: Deps): Decisions {
   // twice. No other code runs before the first `await`, so the caller that finds a payment pending decides it.
   async function recordDecision(transaction: Transaction, wanted: Outcome): Promise<Transaction> {
     const isMoneyOut = transaction.kind !== 'collection' && wanted.status === 'SUCCESSFUL';
-    const decided = decide(transaction, isMoneyOut && !store.covers(transaction) ? FLOAT_TOO_LOW : wanted, Date.now());
+    const possible = isMoneyOut && !store.covers(transaction) ? FLOAT_TOO_LOW : wanted;
+    const { refusedAs } = transaction;
+    const outcome: Outcome = refusedAs === null ? possible : { status: 'FAILED', reason: refusedAs };
+    const decided = decide(transaction, outcome, Date.now());
     const isGivenBack = behaviourOf(decided).behaviour.isGivenBack === true && decided.state === 'SUCCESSFUL';
     const recorded = isGivenBack ? { ...decided, dueAtMs: Date.now() + settings.times.reversalMs } : decided;
-    const inJournal = store.put(recorded);
-    schedule(recorded);
-    await inJournal;
-    return recorded;
+    return record(recorded);
   }
 
   return {
@@ -70,11 +83,22 @@ export function createDecisions(deps: Deps): Decisions {
       dueWork.follow(callBackAsDecided(decided, deps));
       return 'decided';
     },
+    async giveBack(operatorReference) {
+      const transaction = store.get(operatorReference);
+      if (transaction?.state !== 'SUCCESSFUL') return 'not_paid';
+      await record(giveBack(transaction, Date.now()));
+      return 'given_back';
+    },
     resume() {
       for (const transaction of store.due()) schedule(transaction);
     },
     stop: () => dueWork.stop(),
   };
+}
+
+function afterWait(transaction: Transaction, { times }: SandboxSettings): Transaction {
+  const dueAtMs = decidedAtMs(behaviourOf(transaction).behaviour, times, transaction.receivedAtMs);
+  return { ...transaction, queueTimedOutAtMs: Date.now(), dueAtMs };
 }
 
 async function returnMoney(transaction: Transaction, deps: Deps): Promise<void> {
@@ -83,31 +107,35 @@ async function returnMoney(transaction: Transaction, deps: Deps): Promise<void> 
   const isRefunded = store.refundOf(transaction.operatorReference) !== undefined;
   const after = isRefunded ? { ...transaction, dueAtMs: null } : giveBack(transaction, Date.now());
   await store.put(after);
-  if (!isRefunded) await callBack(after, bodyOf(after), deps);
+  if (!isRefunded) await callBack(after, { url: after.callbackUrl, body: bodyOf(after, store) }, deps);
 }
 
 async function callBackAsDecided(decided: Transaction, deps: Deps): Promise<void> {
   const { forgedOutcome, callbacks } = behaviourOf(decided).behaviour;
-  const body = bodyOf(forgedOutcome === undefined ? decided : decide(decided, forgedOutcome, Date.now()));
-  await Promise.all(Array.from({ length: callbacks }, () => callBack(decided, body, deps)));
+  const isForged = forgedOutcome !== undefined && decided.refusedAs === null;
+  const body = bodyOf(isForged ? decide(decided, forgedOutcome, Date.now()) : decided, deps.store);
+  const message = { url: decided.callbackUrl, body };
+  await Promise.all(Array.from({ length: callbacks }, () => callBack(decided, message, deps)));
 }
 
-const BODIES: Readonly<Record<Transaction['wire'], (transaction: Transaction) => unknown>> = {
+/** What each operator sends of a payment; null: nothing, because it says so of no payment in this state. */
+const BODIES: Readonly<Record<Transaction['wire'], (transaction: Transaction, store: TransactionStore) => unknown>> = {
   'mtn-momo': toWire,
   'airtel-money': callbackBody,
+  daraja: (transaction, store) => darajaMessage(transaction, store.balance(transaction.currency)),
 };
 
-function bodyOf(transaction: Transaction): unknown {
-  return BODIES[transaction.wire](transaction);
+function bodyOf(transaction: Transaction, store: TransactionStore): unknown {
+  return BODIES[transaction.wire](transaction, store);
 }
 
 async function callBack(
-  { operatorReference, callbackUrl }: Transaction,
-  body: unknown,
+  { operatorReference }: Transaction,
+  { url, body }: { readonly url: string | null; readonly body: unknown },
   { store, callbacks }: Deps,
 ): Promise<void> {
-  if (callbackUrl === null) return;
-  const { isSent, result } = await callbacks.send(callbackUrl, body);
+  if (url === null || body === null) return;
+  const { isSent, result } = await callbacks.send(url, body);
   const transaction = store.get(operatorReference);
   if (transaction === undefined) return;
   await store.put({

@@ -60,17 +60,18 @@ ${lately.length === 0 ? NOTHING : markup`<h2>Lately on this phone</h2><ul class=
 }
 
 /** What each operator writes on the screen. */
-const PROMPTS: Readonly<Record<Transaction['wire'], (amount: string) => string>> = {
+const PROMPTS: Readonly<Record<Transaction['wire'], (amount: string, account: string) => string>> = {
   'mtn-momo': (amount) => `Pay ${amount}?`,
   'airtel-money': (amount) => `Airtel Money: enter your PIN to pay ${amount}`,
+  daraja: (amount, account) => `M-PESA: pay ${amount} to account ${account}? Enter your PIN`,
 };
 
 function promptForm(prompt: Transaction, { isRefused, hasFocus }: { isRefused: boolean; hasFocus: boolean }): Markup {
-  const { operatorReference, payerMessage, wire } = prompt;
+  const { operatorReference, externalId, payerMessage, wire } = prompt;
   const pin = `pin-${operatorReference}`;
   const wrong = `wrong-${operatorReference}`;
   return markup`<form class="card" method="post" action="/sandbox/handset">
-<h2>${PROMPTS[wire](money(prompt))}</h2>
+<h2>${PROMPTS[wire](money(prompt), externalId ?? '')}</h2>
 ${payerMessage === '' ? NOTHING : markup`<p>Note: <bdi>${payerMessage}</bdi></p>`}
 <input type="hidden" name="reference" value="${operatorReference}">
 <label for="${pin}">PIN (any 4 or 5 digits)</label>

@@ -38,7 +38,10 @@ export function createInspectionRouter({ settings, store, faults }: InspectionDe
       ...(phone !== undefined && { phone }),
       ...(reference !== undefined && { operatorReference: reference }),
     };
-    ctx.body = store.list(filter, LONGEST_LIST).map(present);
+    // Of M-Pesa the reference is that of the account, under which each prompt is a transaction of its own.
+    const prompts = store.promptsFor(queryValue(ctx, 'reference') ?? '');
+    const listed = prompts.length === 0 ? store.list(filter, LONGEST_LIST) : prompts.slice(-LONGEST_LIST).reverse();
+    ctx.body = listed.map(present);
   });
 
   router.get('/faults', (ctx) => {
@@ -61,7 +64,7 @@ export function createInspectionRouter({ settings, store, faults }: InspectionDe
 }
 
 const ABOUT =
-  'The sandbox operator: no real money, no real phones. It speaks the wires of MTN MoMo and Airtel Money, and the last three digits of the phone decide how a payment ends. Any other number is paid. A refund ends as a payout to the same phone would, but is simply paid where that would be returned or would wait for a person.';
+  'The sandbox operator: no real money, no real phones. It speaks the wires of MTN MoMo, Airtel Money and M-Pesa, and the last three digits of the phone decide how a payment ends. Any other number is paid. A refund ends as a payout to the same phone would, but is simply paid where that would be returned or would wait for a person.';
 
 function outcomeTable(): { endsIn: string; collection: string; payout: string }[] {
   return [...COLLECTION_BEHAVIOURS].map(([endsIn, { summary }]) => ({
@@ -84,12 +87,15 @@ function outcomePage({ times }: SandboxSettings): Markup {
 }
 
 function present(transaction: Transaction): Record<string, unknown> {
-  const { kind, operatorReference, originalReference, phone, amount, currency, row, state, reason } = transaction;
+  const { kind, operatorReference, originalReference, externalId, issuedId, phone, amount, currency } = transaction;
+  const { row, state, reason } = transaction;
   const { requestsReceived, promptsRaised, transfersTaken, callbacksSent, callbackResults } = transaction;
   return {
     kind,
     operatorReference,
     originalReference,
+    externalId,
+    issuedId,
     phone,
     amount,
     currency,

@@ -7,6 +7,7 @@ export type MtnAccess = {
   hasSubscription(subscriptionKey: string): boolean;
   isApiUser(authorization: string): boolean;
   isBearer(authorization: string): boolean;
+  revokeToken(authorization: string): void;
   issueToken(): { token: string; lifeSeconds: number };
 };
 
@@ -19,6 +20,9 @@ export function createMtnAccess(credentials: SandboxCredentials, { limits, times
     hasSubscription: (subscriptionKey) => isSameSecret(subscriptionKey, credentials.subscriptionKey),
     isApiUser: (authorization) => isSameSecret(authorization, basic),
     isBearer: (authorization) => tokens.isBearer(authorization),
+    revokeToken: (authorization) => {
+      tokens.revoke(authorization);
+    },
     issueToken: () => tokens.issue(),
   };
 }

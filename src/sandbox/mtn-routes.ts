@@ -19,6 +19,7 @@ import {
 import { readRefund, readRequestToPay, readTransfer, type MtnParseResult, type RawRequest } from './mtn-request.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
+import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { toWire } from './transaction.ts';
 
@@ -105,13 +106,14 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
       const raw = { referenceId, callbackUrl: ctx.get('X-Callback-Url'), body: ctx.request.body };
       const parsed = read(raw, settings);
       if ('refusal' in parsed) refuse(ctx, parsed.refusal);
-      else sendIntakeResult(ctx, await receive(parsed.request));
+      else sendIntakeResult(ctx, await receive(parsed.request), access);
     });
 
-    router.get(`${path}/:referenceId`, authorised, (ctx) => {
-      const transaction = store.get(String(ctx.params['referenceId']).toLowerCase());
-      if (transaction?.kind !== kind || transaction.wire !== 'mtn-momo' || transaction.state === 'NOT_ACCEPTED')
-        refuse(ctx, NOT_FOUND);
+    router.get(`${path}/:referenceId`, authorised, async (ctx) => {
+      const found = store.get(String(ctx.params['referenceId']).toLowerCase());
+      const isOfPath = found?.kind === kind && found.wire === 'mtn-momo';
+      const transaction = isOfPath ? await seenByQuery(store, found) : undefined;
+      if (transaction === undefined) refuse(ctx, NOT_FOUND);
       else ctx.body = toWire(transaction);
     });
   }
@@ -119,7 +121,7 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
   return { router, serve };
 }
 
-function sendIntakeResult(ctx: Context, result: IntakeResult): void {
+function sendIntakeResult(ctx: Context, result: IntakeResult, access: MtnAccess): void {
   switch (result) {
     case 'accepted':
       ctx.body = null;
@@ -130,6 +132,13 @@ function sendIntakeResult(ctx: Context, result: IntakeResult): void {
       return;
     case 'unavailable':
       refuse(ctx, UNAVAILABLE);
+      return;
+    case 'throttled':
+      refuseAtGateway(ctx, THROTTLED);
+      return;
+    case 'token_refused':
+      access.revokeToken(ctx.get('Authorization'));
+      refuseAtGateway(ctx, UNAUTHORIZED);
       return;
     case 'accepted_and_cut':
       cutConnection(ctx);
@@ -148,23 +157,29 @@ function refuseUnread(ctx: Context, status: number): void {
   refuse(ctx, status < 500 ? unread : INTERNAL);
 }
 
-// The body is in the format of the API gateway in front of MTN, which differs from MTN's own.
+const UNAUTHORIZED = { statusCode: 401, message: 'Unauthorized' };
+const THROTTLED = { statusCode: 429, message: 'Rate limit is exceeded.' };
+
+// In the format of the API gateway in front of MTN, which differs from MTN's own.
+function refuseAtGateway(ctx: Context, body: { readonly statusCode: number; readonly message: string }): void {
+  ctx.status = body.statusCode;
+  ctx.body = body;
+}
+
 function requireSubscription(access: MtnAccess): Middleware {
   return async (ctx: Context, next: Next) => {
     if (access.hasSubscription(ctx.get('Ocp-Apim-Subscription-Key'))) {
       await next();
       return;
     }
-    ctx.status = 401;
-    ctx.body = { statusCode: 401, message: 'Access denied due to invalid subscription key.' };
+    refuseAtGateway(ctx, { statusCode: 401, message: 'Access denied due to invalid subscription key.' });
   };
 }
 
 function requireToken(access: MtnAccess, { targetEnvironment }: SandboxSettings): Middleware {
   return async (ctx: Context, next: Next) => {
     if (!access.isBearer(ctx.get('Authorization'))) {
-      ctx.status = 401;
-      ctx.body = { statusCode: 401, message: 'Unauthorized' };
+      refuseAtGateway(ctx, UNAUTHORIZED);
     } else if (ctx.get('X-Target-Environment') !== targetEnvironment) {
       refuse(ctx, WRONG_ENVIRONMENT);
     } else {

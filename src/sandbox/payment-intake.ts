@@ -1,12 +1,12 @@
 // Accepts payment requests, once per reference, or refuses them by the outcome table.
-import { behaviourOf, type Behaviour } from './behaviours.ts';
+import { behaviourOf, decidedAtMs, type RequestRefusal } from './behaviours.ts';
 import type { Decisions } from './decisions.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
-import type { SandboxRequest, Transaction } from './transaction.ts';
+import { waitsInQueue, type SandboxRequest, type Transaction } from './transaction.ts';
 
-/** How the API responds: accepted, a duplicate, unavailable, or a cut connection after accepting. */
-type IntakeResult = 'accepted' | 'duplicate' | 'unavailable' | 'accepted_and_cut';
+/** How the API responds: accepted, a duplicate, refused for now, or a cut connection after accepting. */
+type IntakeResult = 'accepted' | 'duplicate' | 'accepted_and_cut' | RequestRefusal;
 
 /** Why a refund is refused: the collection was not paid, or its money cannot be refunded (any more). */
 type RefundRefusal = 'original_not_paid' | 'original_not_refundable';
@@ -39,9 +39,9 @@ export function createPaymentIntake({ settings, store, decisions }: Deps): Payme
     const counted = countRequest(request, row, known);
     if (counted.requestsReceived <= (behaviour.requestsRefused ?? 0)) {
       await store.put(counted);
-      return 'unavailable';
+      return behaviour.refusedWith ?? 'unavailable';
     }
-    const accepted = accept(counted, dueAtMs(behaviour, settings));
+    const accepted = accept(counted, dueAtMs(counted, settings));
     const inJournal = store.put(accepted);
     if (behaviour.callsBackBeforeResponse !== true) decisions.schedule(accepted);
     await inJournal;
@@ -77,7 +77,12 @@ function refusalOf(
 
 function countRequest(request: SandboxRequest, row: string, known: Transaction | undefined): Transaction {
   return {
+    issuedId: null,
+    requestId: null,
+    timeoutUrl: null,
+    refusedAs: null,
     ...request,
+    queueTimedOutAtMs: null,
     row,
     state: 'NOT_ACCEPTED',
     reason: null,
@@ -87,6 +92,7 @@ function countRequest(request: SandboxRequest, row: string, known: Transaction |
     decidedAtMs: null,
     givenBackAtMs: null,
     requestsReceived: (known?.requestsReceived ?? 0) + 1,
+    queriesReceived: 0,
     promptsRaised: 0,
     transfersTaken: 0,
     callbacksSent: 0,
@@ -95,13 +101,17 @@ function countRequest(request: SandboxRequest, row: string, known: Transaction |
 }
 
 function accept(payment: Transaction, due: number | null): Transaction {
-  const counter = payment.kind === 'collection' ? { promptsRaised: 1 } : { transfersTaken: 1 };
+  const prompts = payment.refusedAs === null ? 1 : 0;
+  const counter = payment.kind === 'collection' ? { promptsRaised: prompts } : { transfersTaken: 1 };
   return { ...payment, ...counter, state: 'PENDING', dueAtMs: due, financialTransactionId: newReceipt() };
 }
 
-function dueAtMs({ decidedAfter }: Behaviour, { times }: SandboxSettings): number | null {
-  if (decidedAfter === 'never') return null;
-  return Date.now() + (decidedAfter === 'at_once' ? 0 : times[decidedAfter]);
+function dueAtMs(payment: Transaction, { times }: SandboxSettings): number | null {
+  const nowMs = Date.now();
+  if (payment.refusedAs !== null) return nowMs + times.decisionMs;
+  return waitsInQueue(payment)
+    ? nowMs + times.promptExpiryMs
+    : decidedAtMs(behaviourOf(payment).behaviour, times, nowMs);
 }
 
 const RECEIPTS = 90_000_000_000;

@@ -15,6 +15,20 @@ export type SandboxAirtel = {
   readonly callbackUrl?: string;
 };
 
+export type SandboxDaraja = {
+  readonly consumerKey: string;
+  readonly consumerSecret: string;
+  /** To which customers pay. */
+  readonly shortcode: string;
+  readonly passkey: string;
+  /** From which payouts are paid. */
+  readonly payoutShortcode: string;
+  readonly initiatorName: string;
+  readonly initiatorPassword: string;
+  /** As PEM; its certificate is at `/sandbox/daraja/certificate`. Without it there is another key after each start. */
+  readonly privateKey?: string;
+};
+
 export type SandboxTimes = {
   /** From accepting a request to its decision. */
   readonly decisionMs: number;
@@ -26,6 +40,9 @@ export type SandboxTimes = {
   readonly reversalMs: number;
   readonly tokenLifeMs: number;
   readonly airtelTokenLifeMs: number;
+  readonly darajaTokenLifeMs: number;
+  /** From a request that Daraja answers later to its answer. */
+  readonly darajaResultMs: number;
   readonly callbackTimeoutMs: number;
 };
 
@@ -41,6 +58,8 @@ type SandboxLimits = {
   /** Maximum of concurrent callbacks. Further ones are not sent, as with an overloaded operator. */
   readonly callbacks: number;
   readonly callbackConnections: number;
+  /** Of a page of Daraja's Pull. */
+  readonly pullRows: number;
 };
 
 export type SandboxConfig = {
@@ -51,6 +70,8 @@ export type SandboxConfig = {
   readonly disbursement: SandboxCredentials;
   /** Without it, there is no API of Airtel. */
   readonly airtel?: SandboxAirtel;
+  /** Without it, there is no API of Safaricom. */
+  readonly daraja?: SandboxDaraja;
   /** The required value of X-Target-Environment. */
   readonly targetEnvironment: string;
   /** The first is the currency of the account. */
@@ -71,9 +92,10 @@ export type SandboxConfig = {
 };
 
 export type SandboxSettings = Required<
-  Omit<SandboxConfig, 'airtel' | 'dataFile' | 'callbackHosts' | 'times' | 'limits'>
+  Omit<SandboxConfig, 'airtel' | 'daraja' | 'dataFile' | 'callbackHosts' | 'times' | 'limits'>
 > & {
   readonly airtel: SandboxAirtel | null;
+  readonly daraja: SandboxDaraja | null;
   readonly dataFile: string | null;
   readonly callbackHosts: ReadonlySet<string> | null;
   readonly times: SandboxTimes;
@@ -91,6 +113,8 @@ const DEFAULT_TIMES: SandboxTimes = {
   reversalMs: 3000,
   tokenLifeMs: 60 * MINUTE_MS,
   airtelTokenLifeMs: 3 * MINUTE_MS,
+  darajaTokenLifeMs: 3_599_000,
+  darajaResultMs: 500,
   callbackTimeoutMs: 5000,
 };
 
@@ -103,6 +127,7 @@ const DEFAULT_LIMITS: SandboxLimits = {
   journalGrowthBytes: 64 * MIB,
   callbacks: 1000,
   callbackConnections: 8,
+  pullRows: 100,
 };
 
 const DEFAULT_STARTING_FLOAT = 1_000_000_000;
@@ -119,6 +144,7 @@ export function withDefaults(config: SandboxConfig): SandboxSettings {
     onError: () => undefined,
     ...config,
     airtel: config.airtel ?? null,
+    daraja: config.daraja ?? null,
     dataFile: config.dataFile ?? null,
     callbackHosts: config.callbackHosts === undefined ? null : new Set(config.callbackHosts),
     times: { ...DEFAULT_TIMES, ...config.times },

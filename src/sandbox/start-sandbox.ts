@@ -7,6 +7,8 @@ import { createDecisions } from './decisions.ts';
 import { createFaultSwitches } from './fault-switches.ts';
 import { createInspectionRouter } from './inspection-routes.ts';
 import { createAirtelRouter } from './airtel-routes.ts';
+import { createDarajaCommands, type DarajaCommands } from './daraja-commands.ts';
+import { createDarajaRouter } from './daraja-routes.ts';
 import { createMtnRouter } from './mtn-routes.ts';
 import { createPaymentIntake } from './payment-intake.ts';
 import { createPersonRouter } from './person-routes.ts';
@@ -52,7 +54,7 @@ export async function startSandbox(config: SandboxConfig): Promise<Sandbox> {
 
   async function stop(): Promise<void> {
     parts.faults.stop();
-    await Promise.all([closeServer(server), parts.callbacks.close(), parts.decisions.stop()]);
+    await Promise.all([closeServer(server), parts.callbacks.close(), parts.decisions.stop(), parts.commands?.stop()]);
     await store.close();
   }
 
@@ -87,13 +89,19 @@ function assemble(settings: SandboxSettings, store: TransactionStore) {
     }
   });
   app.use(createMtnRouter({ settings, store, intake, faults: faults.middleware }).routes());
-  const { airtel } = settings;
+  const { airtel, daraja } = settings;
   if (airtel !== null) {
     app.use(createAirtelRouter({ settings, airtel, store, intake, faults: faults.middleware }).routes());
   }
+  let commands: DarajaCommands | undefined;
+  if (daraja !== null) {
+    commands = createDarajaCommands({ settings, daraja, store, decisions, callbacks });
+    const { middleware } = faults;
+    app.use(createDarajaRouter({ settings, daraja, store, intake, commands, faults: middleware }).routes());
+  }
   app.use(createPersonRouter({ settings, store, decisions }).routes());
   app.use(createInspectionRouter({ settings, store, faults }).routes());
-  return { app, callbacks, decisions, faults };
+  return { app, callbacks, commands, decisions, faults };
 }
 
 async function listen(server: Server, { host, port, onError }: SandboxSettings): Promise<number> {

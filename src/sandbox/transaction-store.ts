@@ -3,12 +3,17 @@ import { z } from 'zod';
 import { createAccountBalances } from './account-balances.ts';
 import { openJournal, readJournal, type Journal } from './journal.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
+import { createTransactionIndexes } from './transaction-indexes.ts';
 import { transactionSchema, type Transaction } from './transaction.ts';
 
-type TransactionFilter = Partial<Pick<Transaction, 'kind' | 'phone' | 'state' | 'operatorReference'>>;
+type TransactionFilter = Partial<Pick<Transaction, 'kind' | 'wire' | 'phone' | 'state' | 'operatorReference'>>;
 
 export type TransactionStore = {
   get(operatorReference: string): Transaction | undefined;
+  /** By the id that the operator gave it. */
+  issued(issuedId: string): Transaction | undefined;
+  /** The prompts of M-Pesa with this AccountReference, the oldest first: each request is one of its own. */
+  promptsFor(accountReference: string): Transaction[];
   /** The refund of this collection that was accepted and did not fail. */
   refundOf(operatorReference: string): Transaction | undefined;
   /** Visible at once; the promise resolves when it is in the journal. */
@@ -31,7 +36,7 @@ export async function openTransactionStore(settings: SandboxSettings): Promise<T
   const { dataFile, limits, startingFloat } = settings;
   // In order of arrival, the oldest first: a Map keeps the position of a value that is replaced.
   const kept = new Map<string, Transaction>();
-  const refunds = new Map<string, string>();
+  const indexes = createTransactionIndexes();
   const balances = createAccountBalances(startingFloat);
   const carried = createAccountBalances(0);
   let journal: Journal | null = null;
@@ -40,7 +45,7 @@ export async function openTransactionStore(settings: SandboxSettings): Promise<T
     const { operatorReference } = transaction;
     balances.replace(kept.get(operatorReference), transaction);
     kept.set(operatorReference, transaction);
-    indexRefund(refunds, transaction);
+    indexes.add(transaction);
   }
 
   function forgetOldest(nowMs: number): void {
@@ -48,7 +53,7 @@ export async function openTransactionStore(settings: SandboxSettings): Promise<T
       const isTooOld = transaction.receivedAtMs < nowMs - limits.transactionAgeMs;
       if (!isTooOld && kept.size <= limits.transactions) return;
       kept.delete(reference);
-      refunds.delete(transaction.originalReference ?? reference);
+      indexes.remove(transaction);
       carried.replace(undefined, transaction);
     }
   }
@@ -77,7 +82,9 @@ export async function openTransactionStore(settings: SandboxSettings): Promise<T
 
   return {
     get: (operatorReference) => kept.get(operatorReference),
-    refundOf: (operatorReference) => kept.get(refunds.get(operatorReference) ?? ''),
+    issued: (issuedId) => kept.get(indexes.issued(issuedId) ?? ''),
+    promptsFor: (account) => indexes.promptsFor(account).flatMap((reference) => kept.get(reference) ?? []),
+    refundOf: (operatorReference) => kept.get(indexes.refundOf(operatorReference) ?? ''),
     put(transaction) {
       keep(transaction);
       forgetOldest(Date.now());
@@ -91,14 +98,6 @@ export async function openTransactionStore(settings: SandboxSettings): Promise<T
       await journal?.close();
     },
   };
-}
-
-// Maps a collection to its refund, unless that failed: a collection has one refund.
-function indexRefund(refunds: Map<string, string>, transaction: Transaction): void {
-  const { kind, state, operatorReference, originalReference } = transaction;
-  if (kind !== 'refund' || originalReference === null) return;
-  if (state === 'PENDING' || state === 'SUCCESSFUL') refunds.set(originalReference, operatorReference);
-  else if (refunds.get(originalReference) === operatorReference) refunds.delete(originalReference);
 }
 
 function newest(kept: ReadonlyMap<string, Transaction>, filter: TransactionFilter, limit: number): Transaction[] {

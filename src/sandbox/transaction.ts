@@ -1,6 +1,6 @@
 // One payment at the sandbox operator: its stored fields, its changes, and its form on the wire.
 import { z } from 'zod';
-import { GIVEN_BACK, type Outcome } from './behaviours.ts';
+import { behaviourOf, GIVEN_BACK, type Outcome } from './behaviours.ts';
 
 const reason = z.object({ code: z.string(), message: z.string() });
 
@@ -8,8 +8,13 @@ const reason = z.object({ code: z.string(), message: z.string() });
 export const transactionSchema = z.object({
   kind: z.enum(['collection', 'payout', 'refund']).default('collection'),
   /** The API by which it came. */
-  wire: z.enum(['mtn-momo', 'airtel-money']).default('mtn-momo'),
+  wire: z.enum(['mtn-momo', 'airtel-money', 'daraja']).default('mtn-momo'),
+  /** Of a prompt of M-Pesa: its CheckoutRequestID, because the same reference twice is two payments. */
   operatorReference: z.string(),
+  /** M-Pesa only: CheckoutRequestID or ConversationID. */
+  issuedId: z.string().nullable().default(null),
+  /** Prompts of M-Pesa only: MerchantRequestID. */
+  requestId: z.string().nullable().default(null),
   /** Refunds only: the collection. */
   originalReference: z.string().nullable().default(null),
   /** The payer's phone; for payouts and refunds the payee's. */
@@ -20,6 +25,11 @@ export const transactionSchema = z.object({
   payerMessage: z.string(),
   payeeNote: z.string(),
   callbackUrl: z.string().nullable(),
+  /** Payouts of M-Pesa only: where it is said that a payment waits in the queue for too long. */
+  timeoutUrl: z.string().nullable().default(null),
+  queueTimedOutAtMs: z.number().nullable().default(null),
+  /** Why the operator fails it, whatever the outcome table says of its phone. */
+  refusedAs: reason.nullable().default(null),
   /** The row of the outcome table when the payment was created. */
   row: z.string(),
   /** NOT_ACCEPTED: requested, but not accepted yet. */
@@ -35,6 +45,8 @@ export const transactionSchema = z.object({
   decidedAtMs: z.number().nullable(),
   givenBackAtMs: z.number().nullable().default(null),
   requestsReceived: z.int(),
+  /** Counted where the operator does not know the payment at first. */
+  queriesReceived: z.int().default(0),
   /** Collections only: how often a prompt was raised on the payer's phone. */
   promptsRaised: z.int(),
   /** Payouts and refunds only: how often a transfer was accepted. */
@@ -58,7 +70,8 @@ export type SandboxRequest = Pick<
   | 'payerMessage'
   | 'payeeNote'
   | 'callbackUrl'
->;
+> &
+  Partial<Pick<Transaction, 'issuedId' | 'requestId' | 'timeoutUrl' | 'refusedAs'>>;
 
 export function decide(transaction: Transaction, ending: Outcome, atMs: number): Transaction {
   return {
@@ -68,6 +81,13 @@ export function decide(transaction: Transaction, ending: Outcome, atMs: number):
     decidedAtMs: atMs,
     dueAtMs: null,
   };
+}
+
+/** Whether the next that the operator says of it is that it waits for too long. */
+export function waitsInQueue(transaction: Transaction): boolean {
+  const { timeoutUrl, queueTimedOutAtMs, refusedAs } = transaction;
+  const isReported = timeoutUrl !== null && behaviourOf(transaction).behaviour.timesOutInQueue === true;
+  return isReported && queueTimedOutAtMs === null && refusedAs === null;
 }
 
 /** The payment is reversed. Its receipt stays, as proof that it was paid. */

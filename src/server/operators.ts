@@ -5,10 +5,12 @@ import { operatorTokens, type OperatorTokens } from '../db/work/operator-tokens.
 import type { Product } from '../domain/payments/breaker.ts';
 import { airtelMarket, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { createAirtelMoney, parseAirtelCallback } from '../operators/airtel-money/airtel-money.ts';
+import { createDaraja } from '../operators/daraja/daraja.ts';
+import { readMessage } from '../operators/daraja/messages.ts';
 import { createMtnMomo, parseMtnCallback } from '../operators/mtn-momo/mtn-momo.ts';
 import { absentOperator } from '../operators/absent-operator.ts';
 import type { Operator } from '../operators/port.ts';
-import { callbackToken } from '../security/callback-token.ts';
+import { callbackToken, messagePath } from '../security/callback-token.ts';
 import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts';
 
 export type Operators = Readonly<Record<OperatorId, Operator>>;
@@ -28,8 +30,12 @@ export function createOperators(config: Config, db: Queryable, onCalled: (call: 
   return {
     'mtn-momo': measuredOperator(mtnMomo(config, tokensOf('mtn-momo')), onCalled),
     'airtel-money': measuredOperator(airtelMoney(config, tokensOf('airtel-money')), onCalled),
-    daraja: measuredOperator(absentOperator('daraja', PARSE_CALLBACK.daraja), onCalled),
+    daraja: measuredOperator(mpesa(config, tokensOf('daraja')), onCalled),
   };
+}
+
+function callbackHostIn({ MALIPO_CALLBACK_URL, MALIPO_PUBLIC_URL }: Config['settings']): string {
+  return (MALIPO_CALLBACK_URL ?? MALIPO_PUBLIC_URL).replace(/\/$/, '');
 }
 
 type TokensOf = (product: Product) => OperatorTokens;
@@ -37,7 +43,7 @@ type TokensOf = (product: Product) => OperatorTokens;
 function mtnMomo({ settings, mtnMomo: credentials, clocks }: Config, tokensOf: TokensOf): Operator {
   if (credentials === null) throw new Error('a worker was started without the credentials of the operator');
   const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const callbackHost = (settings.MALIPO_CALLBACK_URL ?? settings.MALIPO_PUBLIC_URL).replace(/\/$/, '');
+  const callbackHost = callbackHostIn(settings);
   return createMtnMomo({
     baseUrl: settings.MALIPO_MTN_MOMO_BASE_URL,
     targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
@@ -53,7 +59,8 @@ function mtnMomo({ settings, mtnMomo: credentials, clocks }: Config, tokensOf: T
 
 // A deployment without Airtel may still have earlier payments there.
 function airtelMoney({ settings, airtelMoney: account, clocks }: Config, tokensOf: TokensOf): Operator {
-  if (account === null) return absentOperator('airtel-money', parseAirtelCallback);
+  if (account === null)
+    return absentOperator('airtel-money', { parseCallback: parseAirtelCallback, readMessage: null });
   return createAirtelMoney({
     baseUrl: account.baseUrl,
     credentials: { clientId: account.clientId, clientSecret: account.clientSecret.reveal() },
@@ -62,6 +69,27 @@ function airtelMoney({ settings, airtelMoney: account, clocks }: Config, tokensO
     requestTimeoutMs: clocks.operatorTimeoutMs,
     connections: settings.MALIPO_AIRTEL_MONEY_CONNECTIONS,
     // One account has one token for both products.
+    tokens: tokensOf('collection'),
+  });
+}
+
+// As for Airtel.
+function mpesa({ settings, daraja: account, clocks }: Config, tokensOf: TokensOf): Operator {
+  if (account === null) return absentOperator('daraja', { parseCallback: PARSE_CALLBACK.daraja, readMessage });
+  const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
+  const { consumerSecret, passkey, initiatorPassword, certificate, ...named } = account;
+  const callbackHost = callbackHostIn(settings);
+  return createDaraja({
+    ...named,
+    credentials: { consumerKey: account.consumerKey, consumerSecret: consumerSecret.reveal() },
+    passkey: passkey.reveal(),
+    initiatorPassword: initiatorPassword.reveal(),
+    certificate: certificate.reveal(),
+    addressOf: (purpose, reference, queryId) =>
+      callbackHost + messagePath('daraja', purpose, queryId ?? reference, attestationKeys),
+    requestTimeoutMs: clocks.operatorTimeoutMs,
+    connections: settings.MALIPO_DARAJA_CONNECTIONS,
+    // One application has one token for both products.
     tokens: tokensOf('collection'),
   });
 }
@@ -77,7 +105,10 @@ export function callLimits({ settings }: Config): Readonly<Record<OperatorId, Ca
       connections: settings.MALIPO_AIRTEL_MONEY_CONNECTIONS,
       perSecond: settings.MALIPO_AIRTEL_MONEY_CALLS_PER_SECOND,
     },
-    daraja: { connections: 1, perSecond: 1 },
+    daraja: {
+      connections: settings.MALIPO_DARAJA_CONNECTIONS,
+      perSecond: settings.MALIPO_DARAJA_CALLS_PER_SECOND,
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 // Runs each role of the server in a separate process, so that no role waits for the event loop of another.
 import { availableParallelism } from 'node:os';
-import { withoutOperatorCredentials, type Config, type Role } from '../settings/config.ts';
+import type { Config, Role } from '../settings/config.ts';
+import { withoutOperatorCredentials } from '../settings/operators.ts';
 import { startChild, type ChildEvent } from '../engines/process/child-process.ts';
 import type { Log } from '../log.ts';
 import type { Stoppable } from './server-parts.ts';

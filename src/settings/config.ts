@@ -3,17 +3,15 @@ import { z } from 'zod';
 import { loadClocks } from './clocks.ts';
 import type { Clocks } from '../domain/clocks.ts';
 import { MTN_TARGET_ENVIRONMENTS } from '../domain/payments/operator-catalogue.ts';
+import { DARAJA_SANDBOX_SETTINGS } from './daraja.ts';
 import {
-  AIRTEL_CREDENTIALS,
   AIRTEL_SANDBOX_SETTINGS,
-  AIRTEL_SETTINGS,
-  airtelAccountIn,
-  findIncompleteAirtel,
+  findMissingCredentials,
   MTN_CREDENTIALS,
-  mtnAccountIn,
-  OPTIONAL_MTN_CREDENTIALS,
-  type AirtelAccount,
-  type MtnAccount,
+  OPERATOR_SETTINGS,
+  operatorAccountsIn,
+  WITHOUT_OPERATOR_SETTING,
+  type OperatorAccounts,
 } from './operators.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
 import {
@@ -26,6 +24,7 @@ import {
   operatorAmounts,
   operatorPrefixes,
   port,
+  rsaPrivateKey,
   secret,
   walletPin,
   webAddress,
@@ -113,25 +112,18 @@ const SETTINGS = z.object({
   // Changes of an operator's prefixes: `mtn-momo/UG+=71 75` adds some, `mtn-momo/ZM=56 76 96` replaces all.
   MALIPO_OPERATOR_PREFIXES: operatorPrefixes.optional(),
   MALIPO_OPERATOR_AMOUNTS: operatorAmounts.optional(),
-  // Only a worker calls the operator and needs these: `findMissingCredentials`.
-  ...OPTIONAL_MTN_CREDENTIALS.shape,
-  MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
-  MALIPO_MTN_MOMO_CALLS_PER_SECOND: count.default(100),
-  ...AIRTEL_SETTINGS,
+  ...OPERATOR_SETTINGS,
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
   ...traceSettings,
 });
 
-export type Config = Readonly<{
-  settings: Readonly<z.infer<typeof SETTINGS>>;
-  /** Null if one is not set, which the role `worker` refuses. */
-  mtnMomo: MtnAccount | null;
-  /** Null if Airtel is not set up, or without the role `worker`. */
-  airtelMoney: AirtelAccount | null;
-  temporalNamespace: string;
-  traceExport: TraceExport | null;
-  clocks: Clocks;
-}>;
+export type Config = OperatorAccounts &
+  Readonly<{
+    settings: Readonly<z.infer<typeof SETTINGS>>;
+    temporalNamespace: string;
+    traceExport: TraceExport | null;
+    clocks: Clocks;
+  }>;
 
 const SANDBOX_SETTINGS = z.object({
   MALIPO_SANDBOX_HOST: z.string().default('127.0.0.1'),
@@ -146,6 +138,7 @@ const SANDBOX_SETTINGS = z.object({
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
   ...MTN_CREDENTIALS,
   ...AIRTEL_SANDBOX_SETTINGS,
+  ...DARAJA_SANDBOX_SETTINGS,
 });
 
 export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
@@ -184,14 +177,17 @@ const STAFF_SETTINGS = SETTINGS.pick({
 const ATTESTING_STAFF_SETTINGS = STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_ATTESTATION_KEYS: true }).shape);
 // The secret of a person's one-time codes is sealed.
 const ACTING_STAFF_SETTINGS = ATTESTING_STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_SECRET_KEYS: true }).shape);
-const REACH = { MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true, MALIPO_AIRTEL_MONEY_COUNTRY: true } as const;
-const OPERATOR_SETTINGS = SETTINGS.pick(REACH);
+const REACH_SETTINGS = SETTINGS.pick({
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true,
+  MALIPO_AIRTEL_MONEY_COUNTRY: true,
+  MALIPO_DARAJA_BASE_URL: true,
+});
 const STAFF_SETTINGS_FOR = {
   database: STAFF_SETTINGS,
   'database and keys': ATTESTING_STAFF_SETTINGS,
-  'database, keys and operators if set': ATTESTING_STAFF_SETTINGS.extend(OPERATOR_SETTINGS.partial().shape),
+  'database, keys and operators if set': ATTESTING_STAFF_SETTINGS.extend(REACH_SETTINGS.partial().shape),
   'database and all keys': ACTING_STAFF_SETTINGS,
-  'database, all keys and operators': ACTING_STAFF_SETTINGS.extend(OPERATOR_SETTINGS.shape),
+  'database, all keys and operators': ACTING_STAFF_SETTINGS.extend(REACH_SETTINGS.shape),
 };
 export type StaffNeeds = keyof typeof STAFF_SETTINGS_FOR;
 
@@ -258,15 +254,14 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   const { environment: present, problems: ofFiles } = resolve(SETTINGS, environment);
   const parsed = SETTINGS.safeParse(present);
   const problems = parsed.success ? [] : describeIssues(parsed.error, present);
-  problems.push(...findMissingCredentials(present), ...findRenamed(present));
+  problems.push(...findMissingCredentials(present, isWorker(present)), ...findRenamed(present));
   const clocks = loadClocks(present, problems);
   problems.push(...findContradictions(present));
   if (!parsed.success || problems.length > 0 || ofFiles.size > 0) throw unusable(withFiles(problems, ofFiles));
   const settings = Object.freeze(parsed.data);
   return Object.freeze({
     settings,
-    mtnMomo: mtnAccountIn(settings),
-    airtelMoney: airtelAccountIn(settings),
+    ...operatorAccountsIn(settings),
     temporalNamespace: settings.MALIPO_TEMPORAL_NAMESPACE ?? `malipo-${settings.MALIPO_ENVIRONMENT}`,
     traceExport: traceExportOf(settings),
     clocks: Object.freeze(clocks),
@@ -288,35 +283,19 @@ function findRenamed(present: Environment): string[] {
   return found.map(([name, now]) => `${name}: this setting is now named ${now}`);
 }
 
-// So processes open to the public need not hold credentials that move money at the operator.
-function findMissingCredentials(present: Environment): string[] {
+function isWorker(present: Environment): boolean {
   const chosen = roles.safeParse(present['MALIPO_ROLES'] ?? ROLES.join());
-  const isWorker = chosen.success && chosen.data.includes('worker');
-  const needed = isWorker ? Object.keys(MTN_CREDENTIALS) : [];
-  const missing = needed.filter((name) => present[name] === undefined).map((name) => `${name}: ${NEEDED_BY_WORKERS}`);
-  return [...missing, ...findIncompleteAirtel(present, isWorker)];
+  return chosen.success && chosen.data.includes('worker');
 }
 
-/** The environment that a process without the role `worker` may have. */
-export function withoutOperatorCredentials(environment: Environment): Environment {
-  const credentials = { ...MTN_CREDENTIALS, ...AIRTEL_CREDENTIALS };
-  const names = Object.keys(credentials).flatMap((name) => [name, fileSetting(name)]);
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
-}
-
-const NEEDED_BY_WORKERS = 'required with the role worker';
-
-const NO_AIRTEL = 'no phone is led to Airtel Money';
-
-/** The meaning of an unset setting without a default. */
+/** What applies when a setting without a default is not set. */
 const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(Object.keys(MTN_CREDENTIALS).map((name) => [name, NEEDED_BY_WORKERS])),
+  ...WITHOUT_OPERATOR_SETTING,
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
   MALIPO_OPERATOR_PREFIXES: 'those of the catalogue',
   MALIPO_OPERATOR_AMOUNTS: 'those of the catalogue',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
-  MALIPO_AIRTEL_MONEY_BASE_URL: NO_AIRTEL,
-  MALIPO_AIRTEL_MONEY_COUNTRY: NO_AIRTEL,
+  MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: 'another one after each start',
 };
 
 const SHAPES = {
@@ -350,7 +329,7 @@ function withoutEmpty(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-const HIDDEN: ReadonlySet<unknown> = new Set([secret, walletPin, databaseUrl, keyRing]);
+const HIDDEN: ReadonlySet<unknown> = new Set([secret, walletPin, rsaPrivateKey, databaseUrl, keyRing]);
 
 function secretNames(shape: z.ZodRawShape): string[] {
   return Object.entries(shape).flatMap(([name, schema]) =>

@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import { MTN_TARGET_ENVIRONMENTS } from '../domain/payments/operator-catalogue.ts';
+import { findRefusedDarajaCallback, findWrongDarajaHost } from './daraja.ts';
 import { findWrongAirtelHost } from './operators.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,6 +23,8 @@ export function findContradictions(environment: Environment): string[] {
     ...findSharedKeys(environment),
     ...findMixedEnvironments(environment, isLive),
     ...findWrongAirtelHost(environment, isLive),
+    ...findWrongDarajaHost(environment, isLive),
+    ...findRefusedDarajaCallback(environment),
     ...findIncompleteTransport(environment),
     ...(isLive ? LIVE_CHECKS.flatMap((find) => find(environment)) : []),
   ];
@@ -189,8 +192,9 @@ function findUnsafeLiveSettings(environment: Environment): string[] {
     problems.push('MALIPO_WEBHOOK_ALLOW_LOOPBACK: must be false in the live environment');
   }
   const callback = (environment['MALIPO_CALLBACK_URL'] ?? '') === '' ? [] : ['MALIPO_CALLBACK_URL'];
-  const airtel = environment['MALIPO_AIRTEL_MONEY_BASE_URL'] === undefined ? [] : ['MALIPO_AIRTEL_MONEY_BASE_URL'];
-  for (const name of ['MALIPO_PUBLIC_URL', ...callback, 'MALIPO_MTN_MOMO_BASE_URL', ...airtel]) {
+  const groups = ['MALIPO_AIRTEL_MONEY_BASE_URL', 'MALIPO_DARAJA_BASE_URL'];
+  const others = groups.filter((name) => environment[name] !== undefined);
+  for (const name of ['MALIPO_PUBLIC_URL', ...callback, 'MALIPO_MTN_MOMO_BASE_URL', ...others]) {
     if (environment[name]?.toLowerCase().startsWith('https://') !== true) {
       problems.push(`${name}: must be https in the live environment`);
     }

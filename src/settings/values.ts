@@ -1,5 +1,5 @@
 // The forms of the values of settings, and how each is read.
-import { createSecretKey } from 'node:crypto';
+import { createPrivateKey, createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { readAmountChanges, type AmountChange } from '../domain/payments/amount-rules.ts';
@@ -38,6 +38,8 @@ export const secret = z
   .transform((text) => new Secret(text));
 /** The PIN of a mobile-money wallet. */
 export const walletPin = secret.refine((text) => /^[0-9]{4}$/.test(text.reveal()), { error: 'must be four digits' });
+/** As PEM. */
+export const rsaPrivateKey = secret.refine(isRsaPrivateKey, { error: 'must be a private key of RSA, as PEM' });
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
 export const webAddress = z
   .string()
@@ -53,6 +55,14 @@ export const file = z.string().transform((path, context): Secret => {
   }
 });
 export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+function isRsaPrivateKey(pem: Secret): boolean {
+  try {
+    return createPrivateKey(pem.reveal()).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}
 
 // "name:base64 of 32 bytes", comma-separated; the first seals or attests, all open or verify.
 export const keyRing = z.string().transform((text, context): KeyRing => {

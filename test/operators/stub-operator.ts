@@ -28,7 +28,7 @@ export async function startStubOperator(): Promise<StubOperator> {
     json(200, { access_token: `token-${received.length}`, token_type: 'access_token', expires_in: 3600 })(response);
   };
   let call: Reply = (response) => response.writeHead(202).end();
-  const isToken = ({ path }: Received): boolean => /\/token\/?$/.test(path);
+  const isToken = ({ path }: Received): boolean => /\/token\/?$|\/oauth\/v1\/generate\?/.test(path);
 
   const server = createServer((incoming, response) => {
     let body = '';

@@ -17,6 +17,15 @@ export const DISBURSEMENT_CREDENTIALS = {
   apiKey: 'test-disbursement-key',
 };
 export const AIRTEL = { clientId: randomUUID(), clientSecret: 'test-airtel-secret', pin: '2580' };
+export const DARAJA = {
+  consumerKey: randomUUID(),
+  consumerSecret: 'test-daraja-secret',
+  shortcode: '174379',
+  passkey: 'test-passkey',
+  payoutShortcode: '600997',
+  initiatorName: 'testapi',
+  initiatorPassword: 'Test-password-1',
+};
 export const TARGET_ENVIRONMENT = 'mtntest';
 
 export const SHORT_TIMES = {
@@ -24,10 +33,16 @@ export const SHORT_TIMES = {
   promptExpiryMs: 100,
   undecidedMs: 300,
   reversalMs: 200,
+  darajaResultMs: 20,
   callbackTimeoutMs: 500,
 };
 
-export type Callback = { readonly method: string; readonly body: Record<string, unknown>; readonly atMs: number };
+export type Callback = {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+  readonly atMs: number;
+};
 
 export type Receiver = {
   readonly url: string;
@@ -116,7 +131,7 @@ export async function startReceiver(status = 200, delayMs = 0): Promise<Receiver
     incoming.on('data', (chunk: string) => (text += chunk));
     incoming.on('end', () => {
       const body = JSON.parse(text) as Record<string, unknown>;
-      callbacks.push({ method: incoming.method ?? '', body, atMs: performance.now() });
+      callbacks.push({ method: incoming.method ?? '', path: incoming.url ?? '', body, atMs: performance.now() });
       delays.add(setTimeout(() => response.writeHead(status).end(), delayMs));
     });
   });
@@ -169,7 +184,11 @@ export function wireClient(sandbox: { readonly url: string }): WireClient {
     return async (body, headers = {}) => {
       const all = { ...(await authorised(product)), 'Content-Type': 'application/json', ...headers };
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return send(`${sandbox.url}/${product}/v1_0/${resource}`, 'POST', withoutUndefined(all), text);
+      const url = `${sandbox.url}/${product}/v1_0/${resource}`;
+      const response = await send(url, 'POST', withoutUndefined(all), text);
+      // The next request gets a new token.
+      if (response.status === 401) bearers.delete(product);
+      return response;
     };
   }
 
@@ -320,7 +339,7 @@ export async function closeNow(server: Server): Promise<void> {
   });
 }
 
-async function send(
+export async function send(
   url: string,
   method: 'GET' | 'POST',
   headers: Record<string, string>,

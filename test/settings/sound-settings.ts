@@ -28,6 +28,16 @@ export const AIRTEL = {
   MALIPO_AIRTEL_MONEY_CLIENT_SECRET: 'airtel-secret',
   MALIPO_AIRTEL_MONEY_PIN: '2580',
 };
+export const DARAJA = {
+  MALIPO_DARAJA_BASE_URL: 'https://operator.example',
+  MALIPO_DARAJA_CONSUMER_KEY: 'consumer',
+  MALIPO_DARAJA_CONSUMER_SECRET: 'daraja-secret',
+  MALIPO_DARAJA_SHORTCODE: '174379',
+  MALIPO_DARAJA_PASSKEY: 'daraja-passkey',
+  MALIPO_DARAJA_PAYOUT_SHORTCODE: '600997',
+  MALIPO_DARAJA_INITIATOR_NAME: 'initiator',
+  MALIPO_DARAJA_INITIATOR_PASSWORD: 'daraja-password',
+};
 export const LIVE = {
   ...SOUND,
   MALIPO_ENVIRONMENT: 'live',

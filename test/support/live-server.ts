@@ -1,6 +1,7 @@
 // A server of the live environment beside a test environment: on its database, with a new stamp, and over TLS.
 import { oneRow } from '../db/rows.ts';
 import { startAnotherServer } from '../api/responses.ts';
+import { DARAJA_SETTINGS } from '../../src/settings/daraja.ts';
 import { AIRTEL_SETTINGS } from '../../src/settings/operators.ts';
 import { createAuthority } from './certificates.ts';
 import { postgres, runFolder } from './engines.ts';
@@ -34,6 +35,6 @@ export async function startLiveServer(testEnv: TestEnvironment): Promise<{ reado
     MALIPO_PUBLIC_URL: 'https://pay.example',
     MALIPO_MTN_MOMO_BASE_URL: 'https://operator.example',
     MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
-    ...Object.fromEntries(Object.keys(AIRTEL_SETTINGS).map((name) => [name, ''])),
+    ...Object.fromEntries(Object.keys({ ...AIRTEL_SETTINGS, ...DARAJA_SETTINGS }).map((name) => [name, ''])),
   });
 }

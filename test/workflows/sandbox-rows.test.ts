@@ -93,7 +93,10 @@ const ROWS: readonly Row[] = [
     transitions: [...PAID_TRANSITIONS, 'succeeded > reversed'],
     callbacks: 2,
   },
+  { row: '016', title: 'succeeds when the operator throttles the first try', ...succeeds, callbacks: 1 },
+  { row: '017', title: 'succeeds when the operator refuses the token of the first try', ...succeeds, callbacks: 1 },
   { row: '018', title: 'succeeds when answer and callback are lost', ...succeeds, callbacks: 0 },
+  { row: '019', title: 'succeeds when the operator does not know it at first', ...succeeds, callbacks: 1 },
   { row: '099', title: 'succeeds when a person approves it at the handset', ...succeeds, callbacks: 1 },
   { row: '000', title: 'succeeds with any other phone', ...succeeds, callbacks: 1 },
 ];

@@ -2,7 +2,7 @@
 import { securityHeaders } from '../../api/security-headers.ts';
 import { loadSandboxSettings, type SandboxProcessSettings } from '../../settings/config.ts';
 import { createLog } from '../../log.ts';
-import type { SandboxConfig } from '../../sandbox/sandbox-config.ts';
+import type { SandboxConfig, SandboxDaraja } from '../../sandbox/sandbox-config.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { runProcess } from '../run-process.ts';
 
@@ -24,6 +24,7 @@ await runProcess('sandbox', async () => {
       apiKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY.reveal(),
     },
     ...airtelIn(settings),
+    ...darajaIn(settings),
     ...(settings.MALIPO_SANDBOX_DATA_FILE !== undefined && { dataFile: settings.MALIPO_SANDBOX_DATA_FILE }),
     times: {
       decisionMs: settings.MALIPO_SANDBOX_DECISION_MS,
@@ -31,6 +32,7 @@ await runProcess('sandbox', async () => {
       undecidedMs: settings.MALIPO_SANDBOX_UNDECIDED_MS,
       reversalMs: settings.MALIPO_SANDBOX_REVERSAL_MS,
       airtelTokenLifeMs: settings.MALIPO_SANDBOX_AIRTEL_TOKEN_LIFE_MS,
+      darajaTokenLifeMs: settings.MALIPO_SANDBOX_DARAJA_TOKEN_LIFE_MS,
     },
     startingFloat: settings.MALIPO_SANDBOX_STARTING_FLOAT,
     limits: { transactions: settings.MALIPO_SANDBOX_TRANSACTIONS },
@@ -53,4 +55,25 @@ function airtelIn(settings: SandboxProcessSettings): Pick<SandboxConfig, 'airtel
   if (clientId === undefined || clientSecret === undefined || pin === undefined) return {};
   const secrets = { clientSecret: clientSecret.reveal(), pin: pin.reveal() };
   return { airtel: { clientId, ...secrets, ...(callbackUrl !== undefined && { callbackUrl }) } };
+}
+
+// The group is set whole or not at all.
+function darajaIn(settings: SandboxProcessSettings): Partial<SandboxConfig> {
+  const account = {
+    consumerKey: settings.MALIPO_DARAJA_CONSUMER_KEY,
+    consumerSecret: settings.MALIPO_DARAJA_CONSUMER_SECRET?.reveal(),
+    shortcode: settings.MALIPO_DARAJA_SHORTCODE,
+    passkey: settings.MALIPO_DARAJA_PASSKEY?.reveal(),
+    payoutShortcode: settings.MALIPO_DARAJA_PAYOUT_SHORTCODE,
+    initiatorName: settings.MALIPO_DARAJA_INITIATOR_NAME,
+    initiatorPassword: settings.MALIPO_DARAJA_INITIATOR_PASSWORD?.reveal(),
+  };
+  const privateKey = settings.MALIPO_SANDBOX_DARAJA_PRIVATE_KEY?.reveal();
+  return isWhole(account) ? { daraja: { ...account, ...(privateKey !== undefined && { privateKey }) } } : {};
+}
+
+type DarajaAccount = Omit<SandboxDaraja, 'privateKey'>;
+
+function isWhole(account: { readonly [Name in keyof DarajaAccount]: string | undefined }): account is DarajaAccount {
+  return Object.values(account).every((value) => value !== undefined);
 }

@@ -57,7 +57,10 @@ const ROWS: readonly Row[] = [
     state: 'reversed',
     transitions: [...QUEUED, 'released > succeeded', 'succeeded > reversed'],
   },
+  { row: '016', title: 'succeeds when the operator throttles the first try', ...paid },
+  { row: '017', title: 'succeeds when the operator refuses the token of the first try', ...paid },
   { row: '018', title: 'succeeds, sent once, when answer and callback are lost', ...paid },
+  { row: '019', title: 'succeeds when the operator does not know it at first', ...paid },
   { row: '000', title: 'succeeds with any other phone', ...paid },
 ];
 

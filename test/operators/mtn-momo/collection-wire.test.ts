@@ -18,6 +18,7 @@ import {
   silence,
   TIMEOUT_MS,
   unknown,
+  unsent,
   useMtnWire,
   type Case,
   errorOf,
@@ -105,7 +106,7 @@ describe("the MTN adapter's collections", () => {
       await nobody.stop();
       const alone = wire.open({ baseUrl: nobody.url });
       const outcome = await alone.getCollectionStatus(sentAs(REFERENCE));
-      assert.deepEqual(outcome, busy('no token: connection failed: ECONNREFUSED'));
+      assert.deepEqual(outcome, unsent(busy('no token: connection failed: ECONNREFUSED')));
       await alone.close();
     });
   });
@@ -269,16 +270,16 @@ describe("the MTN adapter's collections", () => {
       assert.equal(wire.stub.calls().length, 2);
     });
 
-    const notUnderstood = busy('no token: answer not understood');
+    const notUnderstood = unsent(busy('no token: answer not understood'));
     const bad: [string, Reply, SendOutcome][] = [
-      ['is refused', raw(401, ''), ofAccount('no token: http 401')],
-      ['is throttled', raw(429, ''), busy('no token: http 429')],
+      ['is refused', raw(401, ''), unsent(ofAccount('no token: http 401'))],
+      ['is throttled', raw(429, ''), unsent(busy('no token: http 429'))],
       ['has no text', json(200, { expires_in: 3600 }), notUnderstood],
       ['has no expiry', json(200, { access_token: 'x' }), notUnderstood],
       ['would break a header', json(200, { access_token: 'a\r\nb', expires_in: 1 }), notUnderstood],
       ['is a web page', raw(200, '<html>'), notUnderstood],
       // No payment was sent, whatever became of the request for the token.
-      ['is cut off', cut, busy('no token: connection failed: UND_ERR_SOCKET')],
+      ['is cut off', cut, unsent(busy('no token: connection failed: UND_ERR_SOCKET'))],
     ];
     for (const [what, reply, outcome] of bad) {
       it(`makes the outcome unknown when it ${what}, and is requested again by the next call`, async () => {

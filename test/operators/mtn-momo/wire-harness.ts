@@ -109,6 +109,11 @@ export function busy(reason: string): Unknown {
   return unknown(reason, 'busy');
 }
 
+/** Nothing was sent. */
+export function unsent(outcome: Unknown): Unknown {
+  return { ...outcome, isUnprocessed: true };
+}
+
 export function noAnswer(reason: string): Unknown {
   return unknown(reason, 'no_answer');
 }

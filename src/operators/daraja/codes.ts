@@ -1,0 +1,88 @@
+// Daraja's codes and what each proves. A code that is not listed proves nothing.
+import type { FailureCode } from '../../domain/payments/failure.ts';
+
+/** The kind of request. Some codes mean something else when our own money moves. */
+export type DarajaUse = 'collection' | 'payout';
+
+/**
+ * `paid`, `failed`: final for this payment. `pending`: nobody knows yet. `account`: M-Pesa refuses our own account, whatever the payment.
+ * `busy`: it takes nothing now.
+ */
+export type CodeMeaning =
+  | { readonly kind: 'paid' | 'pending' | 'account' | 'busy' }
+  | { readonly kind: 'failed'; readonly failure: FailureCode };
+
+const PAID: CodeMeaning = { kind: 'paid' };
+const PENDING: CodeMeaning = { kind: 'pending' };
+const ACCOUNT: CodeMeaning = { kind: 'account' };
+const BUSY: CodeMeaning = { kind: 'busy' };
+
+const COLLECTION_CODES: ReadonlyMap<string, CodeMeaning> = new Map([
+  ['0', PAID],
+  ['1', failed('insufficient_funds')],
+  ['2', failed('payer_limit_reached')],
+  ['3', failed('payer_limit_reached')],
+  ['4', failed('payer_limit_reached')],
+  ['8', failed('payer_limit_reached')],
+  ['17', failed('payer_busy')],
+  ['26', failed('operator_unavailable')],
+  ['1001', failed('payer_busy')],
+  ['1019', failed('prompt_expired')],
+  ['1025', failed('operator_unavailable')],
+  ['1032', failed('payer_cancelled')],
+  ['1037', failed('payer_unreachable')],
+  ['2001', failed('wrong_pin')],
+  ['2028', failed('operator_rejected')],
+  ['4999', PENDING],
+  ['8006', failed('wrong_pin')],
+  ['9999', failed('operator_unavailable')],
+  ['SFC_IC0003', failed('payer_not_found')],
+]);
+
+// M-Pesa is not asked by a person here: 2001 is our initiator's password, and 17 and 26 are its own load.
+const PAYOUT_CODES: ReadonlyMap<string, CodeMeaning> = new Map([
+  ['0', PAID],
+  // Our float. This is temporary, and the merchant can only try again later.
+  ['1', failed('operator_unavailable')],
+  ['2', failed('amount_not_allowed')],
+  ['3', failed('payer_limit_reached')],
+  ['4', failed('payer_limit_reached')],
+  ['8', failed('payer_limit_reached')],
+  ['17', BUSY],
+  ['21', ACCOUNT],
+  ['26', BUSY],
+  ['2001', ACCOUNT],
+  ['2028', failed('operator_rejected')],
+  ['2040', failed('payer_not_found')],
+  ['SFC_IC0003', failed('payer_not_found')],
+]);
+
+const CODES: Readonly<Record<DarajaUse, ReadonlyMap<string, CodeMeaning>>> = {
+  collection: COLLECTION_CODES,
+  payout: PAYOUT_CODES,
+};
+
+/** What the result code says of a payment of this kind; null for one that is not listed, or that belongs to the other kind. */
+export function meaningOf(code: string, use: DarajaUse): CodeMeaning | null {
+  return CODES[use].get(code) ?? null;
+}
+
+/** The words of a transaction's state in the answer to a status query, in lower case. */
+const STATES: ReadonlyMap<string, 'paid' | 'pending' | 'failed' | 'returned'> = new Map([
+  ['completed', 'paid'],
+  ['pending', 'pending'],
+  ['failed', 'failed'],
+  ['cancelled', 'failed'],
+  ['declined', 'failed'],
+  // Daraja documents no word for money that it returned. We assume this one, and the sandbox operator sends it.
+  ['reversed', 'returned'],
+] as const);
+
+/** Null for a word that is not listed. */
+export function stateOf(word: string): 'paid' | 'pending' | 'failed' | 'returned' | null {
+  return STATES.get(word.toLowerCase()) ?? null;
+}
+
+function failed(failure: FailureCode): CodeMeaning {
+  return { kind: 'failed', failure };
+}

@@ -1,0 +1,80 @@
+// Safaricom's Daraja behind the operator port: prompts of M-Pesa with their query, and payouts whose results come by callback.
+import { randomUUID } from 'node:crypto';
+import { createOperatorHttpClient, type HttpRequest } from '../http-client.ts';
+import type { Operator, SendOutcome, StatusOutcome } from '../port.ts';
+import type { TokenStore } from '../token-cache.ts';
+import type { DarajaUse } from './codes.ts';
+import { publicKeyOf } from './credential.ts';
+import { readMessage } from './messages.ts';
+import { readNameResponse } from './names.ts';
+import { nameLookUp, paymentRequest, stkPush, stkQuery, transactionStatus, type DarajaParty } from './requests.ts';
+import { openDarajaSession, type DarajaCredentials } from './session.ts';
+import { readAskedResponse, readPromptStatus, readSendResponse } from './statuses.ts';
+
+export type DarajaConfig = Omit<DarajaParty, 'publicKey'> & {
+  /** For example `https://api.safaricom.co.ke`, or the sandbox operator's address for test keys. */
+  readonly baseUrl: string;
+  readonly credentials: DarajaCredentials;
+  /** M-Pesa's, as PEM: what the initiator's password is encrypted for. */
+  readonly certificate: string;
+  /** Limit for a whole call, with its token request and its one repetition. */
+  readonly requestTimeoutMs: number;
+  readonly connections: number;
+  /** Where all processes keep the access token. */
+  readonly tokens: TokenStore;
+  readonly nowMs?: () => number;
+};
+
+const NOT_SENT: SendOutcome = {
+  kind: 'unknown',
+  reason: 'not sent: of another market, or no whole shillings',
+  cause: 'account',
+  isUnprocessed: true,
+};
+const NO_REFUNDS: SendOutcome = { kind: 'refused', code: 'operator_rejected', operatorCode: 'REFUNDS_NOT_OFFERED' };
+const NO_ISSUED_ID: StatusOutcome = { kind: 'unknown', reason: 'not asked: no CheckoutRequestID', isUnprocessed: true };
+const NO_QUERY_ID: StatusOutcome = {
+  kind: 'unknown',
+  reason: 'not asked: no address for the answer',
+  isUnprocessed: true,
+};
+
+/**
+ * Daraja raises a prompt for each request and says nothing certain of a repeated payout, so a send is made once: the adapter repeats none
+ * but one whose token was refused. Throws where the certificate is none. Holds connections until `close`.
+ */
+export function createDaraja(config: DarajaConfig): Operator {
+  const { baseUrl, connections, credentials, requestTimeoutMs: timeoutMs, nowMs = Date.now } = config;
+  const party = { ...config, publicKey: publicKeyOf(config.certificate) };
+  const http = createOperatorHttpClient({ baseUrl, connections, timeoutMs });
+  const session = openDarajaSession({ http, credentials, timeoutMs, tokens: config.tokens });
+
+  async function send(request: HttpRequest | null, use: DarajaUse, reference: string): Promise<SendOutcome> {
+    return request === null ? NOT_SENT : readSendResponse(await session.call(request), use, reference);
+  }
+
+  return {
+    id: 'daraja',
+    raisePrompt: (request) => send(stkPush(request, party, nowMs()), 'collection', request.operatorReference),
+    async getCollectionStatus({ issuedId }) {
+      if (issuedId === null) return NO_ISSUED_ID;
+      return readPromptStatus(await session.call(stkQuery(issuedId, party, nowMs())), issuedId);
+    },
+    sendPayout: (request) => send(paymentRequest(request, party), 'payout', request.operatorReference),
+    async getPayoutStatus({ operatorReference, queryId }) {
+      if (queryId === null) return NO_QUERY_ID;
+      return readAskedResponse(await session.call(transactionStatus(operatorReference, queryId, party)));
+    },
+    refundCollection: () => Promise.resolve(NO_REFUNDS),
+    getRefundStatus: () => Promise.resolve({ kind: 'not_found' }),
+    async getPayeeName(phone) {
+      const request = nameLookUp(phone, party, { requestId: randomUUID(), nowMs: nowMs() });
+      if (request === null) return { kind: 'unknown', reason: 'not asked: of another market' };
+      return readNameResponse(await session.call(request));
+    },
+    // What names one of its payments comes to an address of that payment.
+    parseCallback: () => null,
+    readMessage,
+    close: () => http.close(),
+  };
+}

@@ -1,0 +1,85 @@
+// The values in what Daraja sends, whatever their type: each is read whole, or not at all.
+
+/** Digits of a long number could be somebody's phone. */
+const CODE = /^(?!.*\d{7})[A-Za-z0-9_.]{1,20}$/;
+const ISSUED_ID = /^[\w.-]{1,100}$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const RECEIPT = /^[0-9A-Z]{8,16}$/;
+/** What stands where a transaction has no receipt. */
+const NO_RECEIPT = /0{7}$/;
+const DECIMAL = /^0*(\d{1,16})(?:\.(\d{1,6}?)0*)?$/;
+/** A phone, alone or before a name. Shortcodes are shorter, and a masked phone is none. */
+const PHONE = /^\+?(254\d{9})(?!\d)/;
+const WORD = /^[A-Za-z]{1,30}$/;
+
+/** A code is a text here and a number there. */
+export function codeIn(value: unknown): string | null {
+  return matching(value, CODE);
+}
+
+/** An id that Daraja issued. */
+export function issuedIdIn(value: unknown): string | null {
+  return typeof value === 'string' ? matching(value, ISSUED_ID) : null;
+}
+
+/** A reference of ours. */
+export function referenceIn(value: unknown): string | null {
+  return typeof value === 'string' ? matching(value.toLowerCase(), UUID) : null;
+}
+
+export function receiptIn(value: unknown): string | null {
+  const receipt = typeof value === 'string' ? matching(value.toUpperCase(), RECEIPT) : null;
+  return receipt === null || NO_RECEIPT.test(receipt) ? null : receipt;
+}
+
+/** A decimal string without superfluous zeros. */
+export function amountIn(value: unknown): string | null {
+  const [, whole, fraction = ''] = DECIMAL.exec(textIn(value) ?? '') ?? [];
+  if (whole === undefined) return null;
+  return /^0*$/.test(fraction) ? whole : `${whole}.${fraction}`;
+}
+
+export function phoneIn(value: unknown): string | null {
+  return PHONE.exec(textIn(value) ?? '')?.[1] ?? null;
+}
+
+export function wordIn(value: unknown): string | null {
+  return typeof value === 'string' ? matching(value, WORD) : null;
+}
+
+function matching(value: unknown, form: RegExp): string | null {
+  const text = textIn(value);
+  return text !== null && form.test(text) ? text : null;
+}
+
+function textIn(value: unknown): string | null {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' ? String(value) : null;
+}
+
+/** Values by their names, which Daraja spells with and without spaces, and gives twice. */
+export type NamedValues = ReadonlyMap<string, readonly unknown[]>;
+
+/** The pairs of a list, which may be one pair alone, or nothing. What has no value is left out. */
+export function namedValues(list: unknown, key: 'Name' | 'Key'): NamedValues {
+  const found = new Map<string, unknown[]>();
+  for (const pair of Array.isArray(list) ? (list as readonly unknown[]) : [list]) {
+    if (typeof pair !== 'object' || pair === null) continue;
+    const { [key]: name, Value: value } = pair as Readonly<Record<string, unknown>>;
+    if (typeof name !== 'string' || value === undefined || value === null || value === '') continue;
+    const plain = name.replace(/\s+/g, '').toLowerCase();
+    found.set(plain, [...(found.get(plain) ?? []), value]);
+  }
+  return found;
+}
+
+/** The one value of this name. Undefined: there is none. Null: it cannot be read, or two contradict each other. */
+export function valueOf(
+  values: NamedValues,
+  name: string,
+  read: (value: unknown) => string | null,
+): string | null | undefined {
+  const given = new Set((values.get(name) ?? []).map(read));
+  const [first] = given;
+  return given.size > 1 ? null : first;
+}

@@ -1,0 +1,129 @@
+// The requests that Daraja answers later, at an address that the request names: status, balance and reversal. Each answer is sent once.
+import type { CallbackSender } from './callback-sender.ts';
+import { result, statusParameters, WRONG_INITIATOR, WRONG_QUESTION, type ResultIds } from './daraja-answers.ts';
+import { newConversationId, newRequestId, receiptOf } from './daraja-ids.ts';
+import type { DarajaCommand, DarajaReversal, DarajaStatusQuery } from './daraja-request.ts';
+import type { Decisions } from './decisions.ts';
+import { createDueWork } from './due-work.ts';
+import type { SandboxDaraja, SandboxSettings } from './sandbox-config.ts';
+import { seenByQuery } from './seen-by-query.ts';
+import type { TransactionStore } from './transaction-store.ts';
+import type { Transaction } from './transaction.ts';
+
+/** `isInitiator`: whether the request came with the initiator's name and password. Else the result refuses it. */
+type Asked<Request extends DarajaCommand> = { readonly request: Request; readonly isInitiator: boolean };
+
+export type DarajaCommands = {
+  /** Each returns the ids of the answer that it will send. */
+  askStatus(asked: Asked<DarajaStatusQuery>): ResultIds;
+  askBalance(asked: Asked<DarajaCommand>): ResultIds;
+  reverse(asked: Asked<DarajaReversal>): ResultIds;
+  /** Sends nothing more; resolves when nothing is under way. */
+  stop(): Promise<void>;
+};
+
+type Deps = {
+  readonly settings: SandboxSettings;
+  readonly daraja: SandboxDaraja;
+  readonly store: TransactionStore;
+  readonly decisions: Decisions;
+  readonly callbacks: CallbackSender;
+};
+
+const REVERSED_ALREADY = { code: 'R000001', text: 'The transaction has already been reversed.' };
+const NOT_REVERSIBLE = { code: 'R000002', text: 'The OriginalTransactionID is invalid.' };
+
+/** In memory alone: after a restart no answer comes, as none comes twice. */
+export function createDarajaCommands(deps: Deps): DarajaCommands {
+  const { settings, daraja, store, callbacks } = deps;
+  const waiting = new Map<string, () => Promise<void>>();
+  const dueWork = createDueWork(async (conversationId) => {
+    const send = waiting.get(conversationId);
+    waiting.delete(conversationId);
+    await send?.();
+  }, settings.onError);
+
+  // What the result says is read when it is sent, and not when it was asked for.
+  function answerLater<Request extends DarajaCommand>(
+    { request, isInitiator }: Asked<Request>,
+    answer: (ids: ResultIds) => Promise<object> | object,
+  ): ResultIds {
+    const ids = { originatorId: newRequestId(), conversationId: newConversationId() };
+    waiting.set(ids.conversationId, async () => {
+      const body = isInitiator ? await answer(ids) : result({ ...ids, said: WRONG_INITIATOR });
+      await callbacks.send(request.ResultURL, body);
+    });
+    dueWork.schedule(ids.conversationId, Date.now() + settings.times.darajaResultMs);
+    return ids;
+  }
+
+  return {
+    askStatus: (asked) =>
+      answerLater(asked, async (ids) => {
+        const found = await seenByQuery(store, find(store, asked.request));
+        if (found === undefined) return result({ ...ids, said: WRONG_QUESTION });
+        const shortcode = found.kind === 'payout' ? daraja.payoutShortcode : daraja.shortcode;
+        return result({ ...ids, parameters: statusParameters(found, shortcode) });
+      }),
+    askBalance: (asked) =>
+      answerLater(asked, (ids) => {
+        const parameters = [
+          { Key: 'AccountBalance', Value: accounts(store.balance('KES')) },
+          { Key: 'BOCompletedTime', Value: Number(new Date().toISOString().replace(/\D/g, '').slice(0, 14)) },
+        ];
+        return result({ ...ids, parameters });
+      }),
+    reverse: (asked) => answerLater(asked, (ids) => reverse(asked.request, ids, deps)),
+    stop: () => dueWork.stop(),
+  };
+}
+
+// No index by receipt: these questions are rare.
+function byReceipt(store: TransactionStore, receipt: string): Transaction | undefined {
+  const paid = store.list({ wire: 'daraja' }, Infinity).filter(({ state, givenBackAtMs }) => {
+    return state === 'SUCCESSFUL' || givenBackAtMs !== null;
+  });
+  return paid.find((transaction) => receiptOf(transaction) === receipt);
+}
+
+function find(store: TransactionStore, request: DarajaStatusQuery): Transaction | undefined {
+  const { TransactionID: receipt, OriginalConversationID: id } = request;
+  if (receipt !== undefined && receipt !== '') return byReceipt(store, receipt);
+  const found = id === undefined ? undefined : (store.get(id.toLowerCase()) ?? store.issued(id));
+  return found?.wire === 'daraja' && found.kind === 'payout' ? found : undefined;
+}
+
+// M-Pesa reverses what customers paid, and no payout.
+async function reverse(
+  { TransactionID, Amount }: DarajaReversal,
+  ids: ResultIds,
+  { store, decisions }: Deps,
+): Promise<object> {
+  const found = byReceipt(store, TransactionID);
+  if (found?.kind !== 'collection' || Number(found.amount) !== Number(Amount)) {
+    return result({ ...ids, said: NOT_REVERSIBLE });
+  }
+  const outcome = await decisions.giveBack(found.operatorReference);
+  if (outcome === 'not_paid') return result({ ...ids, said: REVERSED_ALREADY });
+  return result({
+    ...ids,
+    receipt: receiptOf(found),
+    parameters: [
+      { Key: 'OriginalTransactionID', Value: TransactionID },
+      { Key: 'Amount', Value: Number(Amount) },
+      { Key: 'CreditPartyPublicName', Value: found.phone },
+    ],
+  });
+}
+
+/** Each account with its name, currency and four amounts, of which the first can be used. */
+function accounts(balance: string): string {
+  const empty = '0.00|0.00|0.00|0.00';
+  return [
+    `Working Account|KES|${empty}`,
+    `Float Account|KES|${empty}`,
+    `Utility Account|KES|${balance}|${balance}|0.00|0.00`,
+    `Charges Paid Account|KES|${empty}`,
+    `Organization Settlement Account|KES|${empty}`,
+  ].join('&');
+}

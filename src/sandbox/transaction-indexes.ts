@@ -1,0 +1,50 @@
+// By what else than their key the sandbox operator finds its payments: each index leads to keys.
+import type { Transaction } from './transaction.ts';
+
+export type TransactionIndexes = {
+  add(transaction: Transaction): void;
+  remove(transaction: Transaction): void;
+  /** The refund of a collection that was accepted and did not fail: a collection has one. */
+  refundOf(operatorReference: string): string | undefined;
+  issued(issuedId: string): string | undefined;
+  /** In order of arrival. */
+  promptsFor(accountReference: string): readonly string[];
+};
+
+export function createTransactionIndexes(): TransactionIndexes {
+  const refunds = new Map<string, string>();
+  const issuedIds = new Map<string, string>();
+  const prompts = new Map<string, Set<string>>();
+
+  function indexRefund({ kind, state, operatorReference, originalReference }: Transaction): void {
+    if (kind !== 'refund' || originalReference === null) return;
+    if (state === 'PENDING' || state === 'SUCCESSFUL') refunds.set(originalReference, operatorReference);
+    else if (refunds.get(originalReference) === operatorReference) refunds.delete(originalReference);
+  }
+
+  return {
+    add(transaction) {
+      indexRefund(transaction);
+      const { operatorReference, issuedId } = transaction;
+      if (issuedId !== null) issuedIds.set(issuedId, operatorReference);
+      const account = accountReference(transaction);
+      if (account !== null) prompts.set(account, (prompts.get(account) ?? new Set()).add(operatorReference));
+    },
+    remove(transaction) {
+      const { operatorReference, originalReference, issuedId } = transaction;
+      refunds.delete(originalReference ?? operatorReference);
+      issuedIds.delete(issuedId ?? '');
+      const account = accountReference(transaction) ?? '';
+      prompts.get(account)?.delete(operatorReference);
+      if (prompts.get(account)?.size === 0) prompts.delete(account);
+    },
+    refundOf: (operatorReference) => refunds.get(operatorReference),
+    issued: (issuedId) => issuedIds.get(issuedId),
+    promptsFor: (account) => [...(prompts.get(account) ?? [])],
+  };
+}
+
+// Of prompts of M-Pesa alone.
+function accountReference({ wire, kind, externalId }: Transaction): string | null {
+  return wire === 'daraja' && kind === 'collection' ? externalId : null;
+}
