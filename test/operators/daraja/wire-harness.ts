@@ -37,7 +37,9 @@ export function useDarajaWire(): DarajaWire {
         initiatorName: 'testapi',
         initiatorPassword: 'Safaricom#1',
         certificate: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
-        addressOf: (purpose, reference, queryId) => `https://pay.example/o/${purpose}/${queryId ?? reference}`,
+        // Daraja refuses addresses with the word `query`.
+        addressOf: (purpose, reference, queryId) =>
+          `https://pay.example/o/${purpose === 'query' ? 'status' : purpose}/${queryId ?? reference}`,
         requestTimeoutMs: AMPLE_MS,
         connections: 4,
         tokens: ownTokens(),
