@@ -11,6 +11,7 @@ import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { isCancellable } from '../../../src/domain/payments/release.ts';
 import type { SendOutcome, SentPayment, StatusOutcome } from '../../../src/operators/port.ts';
 import { queryWhatIsDue, testActivities, workerDeps } from '../../support/payment-activities.ts';
+import { sentAs } from '../../support/sent-payment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { contextOf, makeCollection, makeMerchant, oneRow, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -76,8 +77,8 @@ describe('a collection that is sent once', () => {
     assert.ok(sent.kind === 'recorded' && sent.snapshot.state === 'prompted');
     assert.equal((await load(ref)).operatorIssuedId, 'ws_CO_1');
     await testActivities(deps(), 'daraja').queryStatusWithOperator(ref);
-    const { operatorReference } = await load(ref);
-    assert.deepEqual(asked, [{ operatorReference, issuedId: 'ws_CO_1', queryId: null }]);
+    const { operatorReference, sendBegunAt } = await load(ref);
+    assert.deepEqual(asked, [{ ...sentAs(operatorReference), issuedId: 'ws_CO_1', sentAt: sendBegunAt }]);
   });
 
   it('is reconciling at once after an unknown answer, and no further try sends it', async () => {

@@ -4,12 +4,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Currency } from '../../../src/domain/money.ts';
 import type { Operator } from '../../../src/operators/port.ts';
+import { sentAs } from '../../support/sent-payment.ts';
 import { json, type Received } from '../stub-operator.ts';
 import { decrypted, useDarajaWire } from './wire-harness.ts';
 
 type Input = {
   readonly reference: string;
-  readonly issuedId: string;
+  readonly issuedId: string | null;
+  readonly sentAt: string;
   readonly queryId: string;
   readonly phone: string;
   readonly amountMinor: string;
@@ -74,8 +76,8 @@ function paymentOf({ reference, phone, amountMinor, currency }: Input) {
   return { operatorReference: reference, phone, money: { amountMinor: BigInt(amountMinor), currency } };
 }
 
-function sentOf({ reference, issuedId, queryId }: Input) {
-  return { operatorReference: reference, issuedId, queryId };
+function sentOf({ reference, issuedId, queryId, sentAt }: Input) {
+  return { ...sentAs(reference), issuedId, queryId, sentAt: new Date(sentAt) };
 }
 
 function asSent({ method, path, headers, body }: Received): SentRequest {
