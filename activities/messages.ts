@@ -27,7 +27,7 @@ type MessagesDeps = ExchangeDeps & { readonly operators: Readonly<Record<Operato
 
 /** What the messages about a payment led to. */
 export type Told = {
-  /** The payment after it was recorded, found by the operator under the id that a message named where no answer did. */
+  /** The payment after it was recorded, with the id that messages named where no answer did. */
   readonly payment: LoadedPayment;
   /** What was recorded; null: nothing. */
   readonly queried: QueriedStatus | null;
@@ -39,9 +39,9 @@ export type Told = {
 
 export type Messages = ReturnType<typeof createMessages>;
 
-/** A message with what it says; `isWhole`: it names the phone and the money that were paid, both as requested. */
+/** A message with what it says. */
 type ReadMessage = SolicitedMessage &
-  Pick<StoredMessage, 'purpose' | 'isUnread'> & { readonly issuedId: string | null; readonly isWhole: boolean };
+  Pick<StoredMessage, 'purpose' | 'isUnread'> & { readonly issuedId: string | null };
 
 export function createMessages(deps: MessagesDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   const { db, log } = deps;
@@ -139,8 +139,7 @@ function readStored(
   const isNamed = 'paid' in outcome;
   const isPaidUnnamed = outcome.kind === 'succeeded' && !isNamed && capabilitiesOf(row).statusSays.amount;
   const status = isPaidUnnamed ? ({ kind: 'unreadable' } as const) : operatorStatusOf(outcome, row);
-  const isWhole = isNamed && 'phone' in outcome;
-  return [{ id, purpose, queryId, receivedAt, isUnread, status, issuedId, isWhole }];
+  return [{ id, purpose, queryId, receivedAt, isUnread, status, issuedId }];
 }
 
 function messageIn(
@@ -161,31 +160,33 @@ function isAbout({ issuedId, operatorReference }: OperatorMessage, row: Payment)
   return isOurs && (issuedId === null || row.operatorIssuedId === null || issuedId === row.operatorIssuedId);
 }
 
-/** Where the response that had the id was lost: the operator finds the payment by the one id that messages to its own address name. */
+/** Where the response that had the id was lost: the one id that messages to its own address name, if all of these say that it failed. */
 function withNamedId(payment: LoadedPayment, messages: readonly ReadMessage[]): LoadedPayment {
-  const { row, sent } = payment;
-  if (payment.isAskable || row.sendBegunAt === null || sent.issuedId !== null) return payment;
+  const { sent } = payment;
+  if (sent.issuedId !== null) return payment;
   const named = messages.filter(({ issuedId }) => issuedId !== null);
-  const [first] = named;
-  if (first === undefined || named.some(({ issuedId }) => issuedId !== first.issuedId)) return payment;
-  return { ...payment, isAskable: true, sent: { ...sent, issuedId: first.issuedId }, namedBy: first };
+  const namedId = named[0]?.issuedId ?? null;
+  const isOne = named.every(({ issuedId, status }) => issuedId === namedId && status.kind === 'declined');
+  return isOne ? { ...payment, sent: { ...sent, namedId } } : payment;
 }
 
 /**
- * Whether an answer about the id that a message named counts. The answer names no payment of ours, so the message must say the same and, of
- * money that was paid, name its amount and phone; and the id is recorded first, which fails where it is that of another payment.
+ * Whether an answer counts where the id that the operator issued is lost. Paid is only what it finds by our reference: that alone names
+ * a receipt. Failed is what messages to the payment's own address say, too; their id is recorded first, which fails where it is that of
+ * another payment.
  */
-export async function isAnswerOfNamed(
+export async function isAnswerAbout(
   db: MessagesDeps['db'],
   ref: PaymentRef,
-  { sent, namedBy }: LoadedPayment,
+  { row, sent }: LoadedPayment,
   { status }: QueriedStatus,
 ): Promise<boolean> {
-  if (namedBy === undefined || sent.issuedId === null) return true;
-  const isSame = namedBy.status.kind === status.kind && (status.kind !== 'paid' || namedBy.isWhole);
-  if (!isSame) return false;
+  if (sent.issuedId !== null || capabilitiesOf(row).statusKey === 'ours') return true;
+  if (status.kind === 'paid') return status.operatorReceipt !== null;
+  if (status.kind !== 'declined') return true;
+  if (sent.namedId === null) return false;
   try {
-    await recordIssuedId(db, ref, sent.issuedId);
+    await recordIssuedId(db, ref, sent.namedId);
     return true;
   } catch (error) {
     if (error instanceof IssuedIdReused) return false;

@@ -6,7 +6,7 @@ import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import { capabilitiesOf, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { OperatorStatus, StatusBasis } from '../src/domain/payments/operator-status.ts';
+import type { StatusBasis } from '../src/domain/payments/operator-status.ts';
 import { isFinal, type MoneyOut, type Payment, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
@@ -46,8 +46,6 @@ export type LoadedPayment = {
   send(operator: Operator): Promise<SendOutcome>;
   /** As a query names it. */
   readonly sent: SentPayment;
-  /** Where a message named the id in `sent`, and no answer to a send did: that message. */
-  readonly namedBy?: { readonly status: OperatorStatus; readonly isWhole: boolean };
   queryStatus(operator: Operator, sent: SentPayment): Promise<StatusOutcome>;
 };
 
@@ -263,15 +261,21 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, clocks: S
 }
 
 function sendOf(payment: Payment) {
-  const { send, status, statusKey } = capabilitiesOf(payment);
+  const { send, status, statusKey, listsPaid } = capabilitiesOf(payment);
   const isSendBegun = payment.sendBegunAt !== null;
   const isSentOnce = payment.sendsOnce || send === 'once';
-  const isFound = statusKey === 'ours' || payment.operatorIssuedId !== null;
+  const isFound = statusKey === 'ours' || payment.operatorIssuedId !== null || listsPaid;
   return {
     isSendBegun,
     isSentOnce,
     isAskable: status !== 'none' && isFound && (isSendBegun || !isSentOnce),
-    sent: { operatorReference: payment.operatorReference, issuedId: payment.operatorIssuedId, queryId: null },
+    sent: {
+      operatorReference: payment.operatorReference,
+      issuedId: payment.operatorIssuedId,
+      namedId: null,
+      sentAt: payment.sendBegunAt,
+      queryId: null,
+    },
   };
 }
 

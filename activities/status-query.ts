@@ -14,7 +14,7 @@ import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { LONGEST_GRANT_WAIT_MS, type CallPermit, type OperatorCalls } from './operator-calls.ts';
-import { createMessages, isAnswerOfNamed, type Messages, type Told } from './messages.ts';
+import { createMessages, isAnswerAbout, type Messages, type Told } from './messages.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 import { recordUnasked } from './unasked.ts';
@@ -124,12 +124,9 @@ export async function queryOperator(
     log.error({ id: ref.id, reason }, 'the operator has the payment, but the status cannot be read');
   }
   const queried = { status: operatorStatusOf(outcome, payment.row), queriedAtMs };
-  if (queried.status.kind === 'unknown' || (await isAnswerOfNamed(deps.db, ref, payment, queried))) {
+  if (queried.status.kind === 'unknown' || (await isAnswerAbout(deps.db, ref, payment, queried))) {
     return { queried, exchange };
   }
-  log.error(
-    { id: ref.id },
-    'the operator answers about an id that a message named, and the message does not say the same',
-  );
+  log.error({ id: ref.id }, 'the operator answers about a payment whose id is lost, and shows nothing that names it');
   return { queried: { status: { kind: 'unknown' }, queriedAtMs }, exchange };
 }

@@ -51,7 +51,11 @@ export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): 
 function isAsRequested(outcome: StatusOutcome & Reported, requested: Requested): boolean {
   const { phone = requested.phone } = outcome;
   const money = 'paid' in outcome ? outcome.paid : outcome.money;
-  return phone === requested.phone && (money === undefined || isPaidAsRequested(money, requested));
+  return isPhone(phone, requested.phone) && (money === undefined || isPaidAsRequested(money, requested));
+}
+
+function isPhone(reported: string, phone: string): boolean {
+  return reported.length === phone.length && [...reported].every((digit, at) => digit === '*' || digit === phone[at]);
 }
 
 /** True when the amounts are equal as numbers ("500", "500.0" and "0500" are) and the currencies are the same. */

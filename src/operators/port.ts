@@ -59,7 +59,7 @@ export type SendOutcome =
 /** The money that was paid, as the operator reports it: a decimal string in whole units, and an ISO 4217 code. */
 export type Paid = { readonly amount: string; readonly currency: string };
 
-/** What else the operator says of a payment; absent what it does not say, or what cannot be read. */
+/** What else the operator says of a payment; absent what it does not say, or what cannot be read. A digit of a phone that it hides is `*`. */
 export type Reported = { readonly phone?: string; readonly money?: Paid };
 
 /** Of what was paid; `paid` is absent where the operator's statuses name no amount. */
@@ -94,6 +94,13 @@ export type SentPayment = {
   readonly operatorReference: string;
   /** The operator's own id of the payment; null: the response that had it was lost, or the operator issues none. */
   readonly issuedId: string | null;
+  /**
+   * Where the issued id is lost: the one that messages to the payment's own address name, which say that it failed. Nobody proves that it is
+   * this payment's: nothing is paid on it.
+   */
+  readonly namedId: string | null;
+  /** When the last send began; null: none did. */
+  readonly sentAt: Date | null;
   /** Of the recorded query, where the status comes by callback: the answer comes to an address made from it. Null: it is not needed. */
   readonly queryId: string | null;
 };

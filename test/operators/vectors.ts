@@ -7,12 +7,13 @@ import { OPERATORS, type OperatorId } from '../../src/domain/payments/operator-c
 import type { Operator, SentPayment } from '../../src/operators/port.ts';
 import type { Received, StubOperator } from './stub-operator.ts';
 
-/** What a vector gives to the port. `original` is the collection of a refund, and the two ids are of the payment that is asked about. */
+/** What a vector gives to the port. `original` is the collection of a refund, and the ids and `sentAt` are of the payment that is asked about. */
 type Input = {
   readonly reference: string;
   readonly original?: string;
   readonly issuedId?: string;
   readonly queryId?: string;
+  readonly sentAt?: string;
   readonly phone: string;
   readonly amountMinor: string;
   readonly currency: Currency;
@@ -105,8 +106,9 @@ function namedBy({ reference, amountMinor, currency }: Input) {
   return { operatorReference: reference, money: { amountMinor: BigInt(amountMinor), currency } };
 }
 
-function sentOf({ reference, issuedId, queryId }: Input): SentPayment {
-  return { operatorReference: reference, issuedId: issuedId ?? null, queryId: queryId ?? null };
+function sentOf({ reference, issuedId = null, queryId = null, sentAt }: Input): SentPayment {
+  const named = { operatorReference: reference, issuedId, namedId: null, queryId };
+  return { ...named, sentAt: sentAt === undefined ? null : new Date(sentAt) };
 }
 
 function asSent({ method, path, headers, body }: Received): SentRequest {

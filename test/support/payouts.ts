@@ -1,6 +1,7 @@
 // Creates payouts over the API, lets people decide on them, and inspects them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { Currency } from '../../src/domain/money.ts';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
@@ -22,8 +23,13 @@ export type ShownPayout = Readonly<Record<string, unknown>> & {
 };
 
 /** Gives the merchant money to pay out, by a succeeded collection that is recorded as the service records it. */
-export async function fund({ db }: TestEnvironment, { id: merchantId }: TestMerchant, amount: number): Promise<void> {
-  const collection = newCollection(merchantId, { amountMinor: BigInt(amount) });
+export async function fund(
+  { db }: TestEnvironment,
+  { id: merchantId }: TestMerchant,
+  amount: number,
+  currency: Currency = 'UGX',
+): Promise<void> {
+  const collection = newCollection(merchantId, { amountMinor: BigInt(amount), currency });
   await db.withTransaction((tx) => insertCollection(tx, collection));
   await record(db, collection, { kind: 'prompt_accepted' });
   await record(db, collection, paid());

@@ -2,5 +2,5 @@
 import type { SentPayment } from '../../src/operators/port.ts';
 
 export function sentAs(operatorReference: string): SentPayment {
-  return { operatorReference, issuedId: null, queryId: null };
+  return { operatorReference, issuedId: null, namedId: null, sentAt: null, queryId: null };
 }

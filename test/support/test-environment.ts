@@ -33,6 +33,7 @@ import {
 import { passwordHash } from './people.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 import { ATTESTATION_KEYS } from './attestation.ts';
+import { createDarajaAccount } from './daraja-account.ts';
 
 export type TestMerchant = {
   readonly id: MerchantId;
@@ -63,6 +64,8 @@ export type TestEnvironmentOptions = {
   /** Settings in addition to the tests' own. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly sandboxTimes?: Partial<SandboxTimes>;
+  /** Whether there is an account with M-Pesa, too. */
+  readonly hasDaraja?: boolean;
   /** False: no server is started; the test starts it. */
   readonly startsServer?: boolean;
   /** Replaces the database that is copied from the template on the run's own PostgreSQL. */
@@ -104,6 +107,7 @@ const FAST_SANDBOX: Partial<SandboxTimes> = {
   promptExpiryMs: 400,
   undecidedMs: 2500,
   reversalMs: 1000,
+  darajaResultMs: 50,
 };
 
 const COLLECTION_CREDENTIALS = { subscriptionKey: 'subscription', apiUser: randomUUID(), apiKey: 'operator-key' };
@@ -114,9 +118,11 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
   const sdkMetrics = await prepareRuntime();
   const database = options.database ?? (await createTestDatabase());
   const port = await freePort();
+  const daraja = options.hasDaraja === true ? createDarajaAccount() : null;
   const sandbox = await startSandbox({
     port: 0,
     airtel: { ...AIRTEL, callbackUrl: `http://127.0.0.1:${port}/operators/airtel-money/callbacks` },
+    ...(daraja && { daraja: daraja.ofSandbox }),
     targetEnvironment: 'sandbox',
     collection: COLLECTION_CREDENTIALS,
     disbursement: DISBURSEMENT_CREDENTIALS,
@@ -124,7 +130,10 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     responseHeaders: securityHeaders('http://127.0.0.1'),
   });
   const receiver = await startReceiver();
-  const environment = await settingsFor(database.url, { sandboxUrl: sandbox.url, port }, options);
+  const environment = {
+    ...daraja?.settings(sandbox.url),
+    ...(await settingsFor(database.url, { sandboxUrl: sandbox.url, port }, options)),
+  };
   const config = loadConfig(environment);
   const running: RunningServer[] = [];
   const makers = new Map<MerchantId, UserId>();

@@ -104,6 +104,8 @@ export type Capabilities = {
   readonly status: 'sync' | 'by_callback' | 'none';
   /** Whether the operator finds a payment by our reference, or by the id alone that it issued when it accepted the payment. */
   readonly statusKey: 'ours' | 'theirs';
+  /** Whether it lists what was paid with our reference, so that one whose issued id is lost is found by that. */
+  readonly listsPaid: boolean;
   /** Whether a status names the amount that was paid, and the receipt. */
   readonly statusSays: { readonly amount: boolean; readonly receipt: boolean };
   /** How the payer agrees; null where nobody is asked. */
@@ -118,7 +120,13 @@ export type Capabilities = {
  */
 export type MessagePurpose = 'result' | 'timeout' | 'query';
 
-const ASKED_BY_OUR_KEY = { send: 'idempotent', status: 'sync', statusKey: 'ours', settles: 'later' } as const;
+const ASKED_BY_OUR_KEY = {
+  send: 'idempotent',
+  status: 'sync',
+  statusKey: 'ours',
+  listsPaid: false,
+  settles: 'later',
+} as const;
 
 type Messages = {
   readonly purposes: readonly MessagePurpose[];
@@ -174,6 +182,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
         send: 'once',
         status: 'sync',
         statusKey: 'theirs',
+        listsPaid: true,
         statusSays: { amount: false, receipt: false },
         authorisation: 'prompt',
         settles: 'later',
@@ -182,6 +191,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
         send: 'once',
         status: 'by_callback',
         statusKey: 'ours',
+        listsPaid: false,
         statusSays: { amount: true, receipt: true },
         authorisation: null,
         settles: 'later',

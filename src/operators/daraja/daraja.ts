@@ -1,12 +1,13 @@
 // Safaricom's Daraja behind the operator port: prompts of M-Pesa with their query, and payouts whose results come by callback.
 import { randomUUID } from 'node:crypto';
-import { createOperatorHttpClient, type HttpRequest } from '../http-client.ts';
-import type { Operator, SendOutcome, StatusOutcome } from '../port.ts';
+import { createOperatorHttpClient, withDeadline, type HttpRequest } from '../http-client.ts';
+import type { Operator, SendOutcome, SentPayment, StatusOutcome } from '../port.ts';
 import type { TokenStore } from '../token-cache.ts';
 import type { DarajaUse } from './codes.ts';
 import { publicKeyOf } from './credential.ts';
 import { readMessage } from './messages.ts';
 import { readNameResponse } from './names.ts';
+import { createPaidList } from './pull.ts';
 import { nameLookUp, paymentRequest, stkPush, stkQuery, transactionStatus, type DarajaParty } from './requests.ts';
 import { openDarajaSession, type DarajaCredentials } from './session.ts';
 import { readAskedResponse, readPromptStatus, readSendResponse } from './statuses.ts';
@@ -32,7 +33,8 @@ const NOT_SENT: SendOutcome = {
   isUnprocessed: true,
 };
 const NO_REFUNDS: SendOutcome = { kind: 'refused', code: 'operator_rejected', operatorCode: 'REFUNDS_NOT_OFFERED' };
-const NO_ISSUED_ID: StatusOutcome = { kind: 'unknown', reason: 'not asked: no CheckoutRequestID', isUnprocessed: true };
+const NEVER_SENT: StatusOutcome = { kind: 'unknown', reason: 'not asked: never sent', isUnprocessed: true };
+const NOT_LISTED: StatusOutcome = { kind: 'unknown', reason: 'not listed as paid' };
 const NO_QUERY_ID: StatusOutcome = {
   kind: 'unknown',
   reason: 'not asked: no address for the answer',
@@ -48,18 +50,39 @@ export function createDaraja(config: DarajaConfig): Operator {
   const party = { ...config, publicKey: publicKeyOf(config.certificate) };
   const http = createOperatorHttpClient({ baseUrl, connections, timeoutMs });
   const session = openDarajaSession({ http, credentials, timeoutMs, tokens: config.tokens });
+  const paidList = createPaidList({ call: (request) => session.call(request), shortcode: party.shortcode, nowMs });
 
   async function send(request: HttpRequest | null, use: DarajaUse, reference: string): Promise<SendOutcome> {
     return request === null ? NOT_SENT : readSendResponse(await session.call(request), use, reference);
   }
 
+  async function queryPrompt(issuedId: string): Promise<StatusOutcome> {
+    return readPromptStatus(await session.call(stkQuery(issuedId, party, nowMs())), issuedId);
+  }
+
+  // Paid is what is listed with our reference. What a message alone names may have failed, where nothing is listed.
+  async function find({ operatorReference, namedId, sentAt }: SentPayment): Promise<StatusOutcome> {
+    if (sentAt === null) return NEVER_SENT;
+    const listed = await paidList.find(operatorReference, sentAt);
+    if (listed !== null || namedId === null) return listed ?? NOT_LISTED;
+    const named = await queryPrompt(namedId);
+    return named.kind === 'failed' ? named : NOT_LISTED;
+  }
+
+  // A list of many pages takes longer than a call: it goes on being made for those who ask next.
+  function findWithin(payment: SentPayment, withinMs: number): Promise<StatusOutcome> {
+    return withDeadline<StatusOutcome>(
+      withinMs,
+      () => find(payment),
+      () => ({ kind: 'unknown', reason: `timed out after ${withinMs} ms`, cause: 'no_answer' }),
+    );
+  }
+
   return {
     id: 'daraja',
     raisePrompt: (request) => send(stkPush(request, party, nowMs()), 'collection', request.operatorReference),
-    async getCollectionStatus({ issuedId }) {
-      if (issuedId === null) return NO_ISSUED_ID;
-      return readPromptStatus(await session.call(stkQuery(issuedId, party, nowMs())), issuedId);
-    },
+    getCollectionStatus: (payment) =>
+      payment.issuedId === null ? findWithin(payment, timeoutMs) : queryPrompt(payment.issuedId),
     sendPayout: (request) => send(paymentRequest(request, party), 'payout', request.operatorReference),
     async getPayoutStatus({ operatorReference, queryId }) {
       if (queryId === null) return NO_QUERY_ID;

@@ -126,6 +126,6 @@ function plainNote(text: string, rules: typeof DESCRIPTION_RULES): string {
   return cleanNote(ascii, rules);
 }
 
-function post(path: string, body: object): HttpRequest {
+export function post(path: string, body: object): HttpRequest {
   return { method: 'POST', path, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
 }

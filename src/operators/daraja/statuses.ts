@@ -100,7 +100,8 @@ function isAbout(originatorId: unknown, operatorReference: string): boolean {
 
 type Unanswered = Extract<SendOutcome, { kind: 'unknown' }>;
 
-function unanswered(response: HttpResponse, causeOf500: 'no_answer' | null): Unanswered {
+/** Why this response is no answer. */
+export function unanswered(response: HttpResponse, causeOf500: 'no_answer' | null): Unanswered {
   const { status } = response;
   const code = errorCodeOf(response);
   const reason = code === null ? `http ${status}` : `http ${status} ${code}`;

@@ -10,6 +10,10 @@ const NO_RECEIPT = /0{7}$/;
 const DECIMAL = /^0*(\d{1,16})(?:\.(\d{1,6}?)0*)?$/;
 /** A phone, alone or before a name. Shortcodes are shorter, and a masked phone is none. */
 const PHONE = /^\+?(254\d{9})(?!\d)/;
+/** With the country's code, with the zero of the country, or with neither, and some digits perhaps hidden. */
+const LISTED_PHONE = /^\+?(?:254|0)?([\d*x]{9})$/i;
+/** A digest of the phone. */
+const HIDDEN_PHONE = /^[0-9a-f]{64}$/i;
 const WORD = /^[A-Za-z]{1,30}$/;
 
 /** A code is a text here and a number there. */
@@ -41,6 +45,14 @@ export function amountIn(value: unknown): string | null {
 
 export function phoneIn(value: unknown): string | null {
   return PHONE.exec(textIn(value) ?? '')?.[1] ?? null;
+}
+
+/** A payer's phone, in which `*` stands for a digit that is hidden, or `hidden` where all are. */
+export function listedPhoneIn(value: unknown): string | null {
+  const text = (textIn(value) ?? '').replace(/\s/g, '');
+  if (HIDDEN_PHONE.test(text)) return 'hidden';
+  const digits = LISTED_PHONE.exec(text)?.[1];
+  return digits === undefined ? null : `254${digits.replace(/x/gi, '*')}`;
 }
 
 export function wordIn(value: unknown): string | null {

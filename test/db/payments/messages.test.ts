@@ -279,40 +279,55 @@ describe('a message of an operator', () => {
         assert.equal(await stateNow(), 'reconciling');
       });
 
-      it('names the id by which the operator is asked, and is believed with an answer that says the same', async () => {
-        await read();
-        assert.equal(asked.length, 0);
+      const namedIds = () => asked.map((each) => [each.issuedId, each.namedId]);
+      const DECLINED_PROMPT: StatusOutcome = { kind: 'failed', code: 'payer_cancelled', operatorCode: '1032' };
+
+      it('is a reason to ask without the id, and an answer that names no receipt is not believed with it', async () => {
         await came(succeeded(receipt), { issuedId });
         await read();
-        assert.deepEqual(
-          asked.map((each) => each.issuedId),
-          [issuedId],
-        );
         const { operatorIssuedId } = await load();
-        assert.deepEqual([await stateNow(), await receiptNow(), operatorIssuedId], ['succeeded', receipt, issuedId]);
+        assert.deepEqual([await stateNow(), operatorIssuedId, namedIds()], ['reconciling', null, [[null, null]]]);
       });
 
-      it('is not believed where it names no amount and phone, or the answer says otherwise', async () => {
-        await came({ kind: 'succeeded', receipt }, { issuedId });
+      it('is not needed where the operator finds what was paid by our reference', async () => {
+        answer = succeeded(receipt);
+        await read();
+        const { sendBegunAt } = await load();
+        assert.deepEqual([await stateNow(), await receiptNow()], ['succeeded', receipt]);
+        assert.deepEqual(asked[0]?.sentAt, sendBegunAt);
+      });
+
+      it('that it failed names the id, and is believed with an answer that says the same', async () => {
+        await came(DECLINED_PROMPT, { issuedId });
+        answer = DECLINED_PROMPT;
+        await read();
+        const { operatorIssuedId } = await load();
+        assert.deepEqual([await stateNow(), operatorIssuedId, namedIds()], ['failed', issuedId, [[null, issuedId]]]);
+      });
+
+      it('that it failed does not hide that it was paid', async () => {
+        await came(DECLINED_PROMPT, { issuedId });
+        answer = { kind: 'succeeded', receipt: null };
         await read();
         assert.equal(await stateNow(), 'reconciling');
-        answer = { kind: 'failed', code: 'payer_cancelled', operatorCode: '1032' };
+        answer = succeeded(receipt);
         await read();
-        const { operatorIssuedId } = await load();
-        assert.deepEqual([await stateNow(), operatorIssuedId, asked.length], ['reconciling', null, 2]);
+        assert.deepEqual([await stateNow(), await receiptNow()], ['succeeded', receipt]);
       });
 
-      it('names nothing where two name different ids, or the id of another payment', async () => {
-        await came(succeeded(receipt), { issuedId });
-        await came(succeeded(receipt), { issuedId: 'ws_CO_other' });
+      it('names nothing where two name different ids, or one says that it was paid', async () => {
+        await came(DECLINED_PROMPT, { issuedId });
+        await came(DECLINED_PROMPT, { issuedId: 'ws_CO_other' });
+        answer = DECLINED_PROMPT;
         await read();
-        assert.deepEqual([await stateNow(), asked], ['reconciling', []]);
+        assert.deepEqual([await stateNow(), namedIds()], ['reconciling', [[null, null]]]);
       });
 
-      it('does not make the payment of another collection count twice', async () => {
-        const other = await makeCollection(db, shop.merchantId, 'succeeded', { operator: 'daraja' });
+      it('does not make the failure of another collection count twice', async () => {
+        const other = await makeCollection(db, shop.merchantId, 'failed', { operator: 'daraja' });
         await tamper(db, 'UPDATE payments SET operator_issued_id = $2 WHERE id = $1', [other.id, issuedId]);
-        await came(succeeded(receipt), { issuedId });
+        await came(DECLINED_PROMPT, { issuedId });
+        answer = DECLINED_PROMPT;
         await read();
         assert.equal(await stateNow(), 'reconciling');
       });

@@ -10,13 +10,15 @@ import { ReceiptReused } from '../../../src/domain/payments/discrepancy.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { isCancellable } from '../../../src/domain/payments/release.ts';
 import type { SendOutcome, SentPayment, StatusOutcome } from '../../../src/operators/port.ts';
-import { queryWhatIsDue, testActivities, workerDeps } from '../../support/payment-activities.ts';
+import { testActivities, workerDeps } from '../../support/payment-activities.ts';
+import { sentAs } from '../../support/sent-payment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { contextOf, makeCollection, makeMerchant, oneRow, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makePayout, makeShop } from './payout-rows.ts';
 
 const UNKNOWN = { kind: 'unknown', reason: 'timed out', cause: 'no_answer' } as const;
+const CANCELLED = { kind: 'failed', code: 'payer_cancelled', operatorCode: '1032' } as const;
 const UNPROCESSED = { kind: 'unknown', reason: 'http 429', cause: 'busy', isUnprocessed: true } as const;
 const OPERATOR_TIMEOUT_MS = 50;
 /** So long after it began nobody is about to record what came of a send. */
@@ -76,8 +78,8 @@ describe('a collection that is sent once', () => {
     assert.ok(sent.kind === 'recorded' && sent.snapshot.state === 'prompted');
     assert.equal((await load(ref)).operatorIssuedId, 'ws_CO_1');
     await testActivities(deps(), 'daraja').queryStatusWithOperator(ref);
-    const { operatorReference } = await load(ref);
-    assert.deepEqual(asked, [{ operatorReference, issuedId: 'ws_CO_1', queryId: null }]);
+    const { operatorReference, sendBegunAt } = await load(ref);
+    assert.deepEqual(asked, [{ ...sentAs(operatorReference), issuedId: 'ws_CO_1', sentAt: sendBegunAt }]);
   });
 
   it('is reconciling at once after an unknown answer, and no further try sends it', async () => {
@@ -223,15 +225,22 @@ describe('a collection that is sent once', () => {
     });
   });
 
-  it('is not asked about while nobody knows the id that the operator issued', async () => {
+  it('is asked about without the id that the operator issued where that is lost, and is paid with a receipt alone', async () => {
     const ref = await newRef();
     answer = () => Promise.resolve(UNKNOWN);
     await send(ref);
-    await tamper(db, `UPDATE work SET due_at = now() WHERE id = $1`, [ref.id]);
-    await queryWhatIsDue(db, deps());
-    await testActivities(deps(), 'daraja').queryStatusWithOperator(ref);
-    assert.deepEqual(asked, []);
-    assert.equal((await load(ref)).state, 'reconciling');
+    const { operatorReference, sendBegunAt } = await load(ref);
+    const query = () => testActivities(deps(), 'daraja').queryStatusWithOperator(ref);
+    const NO_ROW: StatusOutcome = { kind: 'unknown', reason: 'not listed as paid' };
+    for (const nothing of [NO_ROW, { kind: 'succeeded', receipt: null }, CANCELLED] as const) {
+      status = nothing;
+      await query();
+      assert.equal((await load(ref)).state, 'reconciling');
+    }
+    status = { kind: 'succeeded', receipt: `SFC${randomUUID()}` };
+    await query();
+    assert.equal((await load(ref)).state, 'succeeded');
+    for (const each of asked) assert.deepEqual(each, { ...sentAs(operatorReference), sentAt: sendBegunAt });
   });
 
   it('does not end because the operator does not know it, however long after its deadline', async () => {

@@ -188,9 +188,9 @@ describe("the Daraja adapter's prompts", () => {
     ];
     itMaps(wire, cases, getStatus);
 
-    it('asks nothing about a prompt whose id is lost', async () => {
+    it('asks nothing about a prompt that was never sent', async () => {
       const outcome = await wire.operator.getCollectionStatus(sentAs(REFERENCE));
-      assert.deepEqual(outcome, unprocessed('not asked: no CheckoutRequestID'));
+      assert.deepEqual(outcome, unprocessed('not asked: never sent'));
       assert.deepEqual(wire.stub.received, []);
     });
   });
