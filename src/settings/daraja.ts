@@ -59,7 +59,7 @@ export type DarajaAccount = Readonly<{
   certificate: Secret;
 }>;
 
-/** Null where it is not set, or the process is no worker. */
+/** Null if it is not set, or the process is no worker. */
 export function darajaAccountIn(settings: DarajaSettings): DarajaAccount | null {
   const account = {
     baseUrl: settings.MALIPO_DARAJA_BASE_URL,
