@@ -85,7 +85,7 @@ type MtnCredentials = Readonly<{ subscriptionKey: Secret; apiUser: string; apiKe
 /** What calls to MTN need: of each product its own. */
 type MtnAccount = Readonly<{ collection: MtnCredentials; disbursement: MtnCredentials }>;
 
-/** Null where one is not set, which is no process with the role `worker`. */
+/** Null if one is not set, which is no process with the role `worker`. */
 function mtnAccountIn(settings: z.infer<typeof OPTIONAL_MTN_CREDENTIALS>): MtnAccount | null {
   const collection = credentials(
     settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY,
@@ -115,9 +115,9 @@ export const OPERATOR_SETTINGS = {
 };
 
 export type OperatorAccounts = Readonly<{
-  /** Null where one setting is not set, which is no process with the role `worker`. */
+  /** Null if one setting is not set, which is no process with the role `worker`. */
   mtnMomo: MtnAccount | null;
-  /** Null where Airtel is not set up, or this is no process with the role `worker`. */
+  /** Null if Airtel is not set up, or this is no process with the role `worker`. */
   airtelMoney: AirtelAccount | null;
   /** The same of M-Pesa. */
   daraja: DarajaAccount | null;

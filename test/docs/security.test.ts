@@ -167,9 +167,7 @@ describe('the pages of operations', () => {
     const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
     const lines = operations.split('\n').filter((line) => /^\| ?`(MALIPO|OTEL)_/.test(line));
     for (const setting of [
-      ...secretFileSettings()
-        .map((name) => name.replace(/_FILE$/, ''))
-        .filter((name) => !name.startsWith('MALIPO_SANDBOX_')),
+      ...secretFileSettings().map((name) => name.replace(/_FILE$/, '')),
       'MALIPO_TEMPORAL_TLS_KEY_FILE',
     ]) {
       const [line, ...more] = lines.filter((one) => one.includes(`\`${setting}\``));

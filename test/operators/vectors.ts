@@ -11,7 +11,7 @@ import type { Received, StubOperator } from './stub-operator.ts';
 type Input = {
   readonly reference: string;
   readonly original?: string;
-  readonly issuedId?: string;
+  readonly issuedId?: string | null;
   readonly queryId?: string;
   readonly sentAt?: string;
   readonly phone: string;
@@ -107,8 +107,8 @@ function namedBy({ reference, amountMinor, currency }: Input) {
 }
 
 function sentOf({ reference, issuedId = null, queryId = null, sentAt }: Input): SentPayment {
-  const named = { operatorReference: reference, issuedId, namedId: null, queryId };
-  return { ...named, sentAt: sentAt === undefined ? null : new Date(sentAt) };
+  const ids = { operatorReference: reference, issuedId, namedId: null, queryId };
+  return { ...ids, sentAt: sentAt === undefined ? null : new Date(sentAt) };
 }
 
 function asSent({ method, path, headers, body }: Received): SentRequest {

@@ -29,7 +29,7 @@ const SHILLINGS = 'KES';
 const DESCRIPTION_RULES = { maxLength: 13, fallback: 'Payment' };
 const REMARKS_RULES = { maxLength: 100, fallback: 'Payment' };
 
-/** Null where money or phone are of another market, or where there are cents: nothing may be sent then. */
+/** Null if money or phone are of another market, or if there are cents: nothing may be sent then. */
 export function stkPush(request: PromptRequest, party: DarajaParty, nowMs: number): HttpRequest | null {
   const amount = wholeShillings(request);
   if (amount === null) return null;
