@@ -28,7 +28,9 @@ describe('an HTTP server that listens', () => {
   it('reports every connection that it cannot accept, and goes on', async () => {
     const server = createServer((_request, response) => response.end('here'));
     const errors: string[] = [];
-    const port = await listenOn(server, { host: '127.0.0.1', port: 0, setting: 'a port' }, (error) => errors.push(error.message));
+    const port = await listenOn(server, { host: '127.0.0.1', port: 0, setting: 'a port' }, (error) =>
+      errors.push(error.message),
+    );
     // What Node does with each connection that cannot be accepted.
     for (const message of ['accept EMFILE', 'accept ENFILE']) server.emit('error', new Error(message));
     assert.deepEqual(errors, ['accept EMFILE', 'accept ENFILE']);

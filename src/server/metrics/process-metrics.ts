@@ -20,7 +20,12 @@ export function processMetricsOf(routes: readonly string[]) {
   const call = { operator: OPERATOR_IDS, call: OPERATOR_CALLS };
   const pool = { pool: POOL_NAMES };
   return {
-    role: described('malipo_process_role', 'gauge', '1 where the process works in the role: while the schema of the database fits', { role: ROLES }),
+    role: described(
+      'malipo_process_role',
+      'gauge',
+      '1 where the process works in the role: while the schema of the database fits',
+      { role: ROLES },
+    ),
     readable: described(
       'malipo_database_readable',
       'gauge',
