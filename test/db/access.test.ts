@@ -249,6 +249,17 @@ describe('creating the accounts of a database', () => {
     assert.deepEqual(count, [{ count: 0 }]);
   });
 
+  it('has the accounts get their rights with the last schema file, which a server takes for the end of the migration', async () => {
+    const { ownerUrl } = await (await postgres()).ensureAccounts(newName('malipo'));
+    await migrate(ownerUrl);
+    const transactions = await queryAt(
+      ownerUrl,
+      `SELECT (SELECT xmin FROM pg_class WHERE oid = 'payments'::regclass)::text AS granted,
+              (SELECT xmin FROM schema_migrations ORDER BY name DESC LIMIT 1)::text AS recorded`,
+    );
+    assert.equal(transactions[0]?.['granted'], transactions[0]?.['recorded']);
+  });
+
   it('lets each account into its own databases alone', async () => {
     const server = await postgres();
     const [malipo, temporal] = [newName('malipo'), newName('temporal')];

@@ -50,6 +50,15 @@ describe('a server', () => {
       ['POST', '/operators/mtn-momo/callbacks', {}],
     ] as const)
       assertError(await call(baseUrl, method, path, { key, json }), 'service_unavailable');
+    await eventually('the dispatcher to listen for nothing', async () => {
+      const listening =
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'malipo-listener'";
+      return (await sql(listening)).rowCount === 0;
+    });
+    await eventually('the workers to ask for nothing', async () => {
+      const polling = (await scrape(metricsPort)).samples.filter(({ name }) => name === 'temporal_num_pollers');
+      return polling.every(({ value }) => value === 0);
+    });
     const shown = await scrape(metricsPort);
     for (const role of ['api', 'worker', 'dispatcher']) assert.equal(shown.valueOf('malipo_process_role', { role }), 0);
     assert.equal(await promptsRaised(testEnv, open.phone), 0);
