@@ -106,9 +106,14 @@ function namedBy({ reference, amountMinor, currency }: Input) {
   return { operatorReference: reference, money: { amountMinor: BigInt(amountMinor), currency } };
 }
 
-function sentOf({ reference, issuedId = null, queryId = null, sentAt }: Input): SentPayment {
-  const ids = { operatorReference: reference, issuedId, namedId: null, queryId };
-  return { ...ids, sentAt: sentAt === undefined ? null : new Date(sentAt) };
+function sentOf({ reference, issuedId, queryId, sentAt }: Input): SentPayment {
+  return {
+    operatorReference: reference,
+    issuedId: issuedId ?? null,
+    namedId: null,
+    queryId: queryId ?? null,
+    sentAt: sentAt === undefined ? null : new Date(sentAt),
+  };
 }
 
 function asSent({ method, path, headers, body }: Received): SentRequest {
