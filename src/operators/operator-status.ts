@@ -55,7 +55,8 @@ function isAsRequested(outcome: StatusOutcome & Reported, requested: Requested):
 }
 
 function isPhone(reported: string, phone: string): boolean {
-  return reported.length === phone.length && [...reported].every((digit, at) => digit === '*' || digit === phone[at]);
+  const isDigitOf = (digit: string, at: number) => digit === '*' || digit === phone[at];
+  return reported.length === phone.length && Array.from(reported).every(isDigitOf);
 }
 
 /** True when the amounts are equal as numbers ("500", "500.0" and "0500" are) and the currencies are the same. */
