@@ -35,7 +35,7 @@ describe('npm run staff, for an operator', () => {
     assert.equal(wrong.code, 2);
     assert.match(
       wrong.err,
-      /--operator must be one of mtn-momo, airtel-money\n--product must be one of collection, disbursement/,
+      /--operator must be one of mtn-momo, airtel-money, daraja\n--product must be one of collection, disbursement/,
     );
     const { rows } = await testEnv.db.pool.query<{ action: string; staff: string; after: object }>(
       "SELECT action, staff, after FROM audit_entries WHERE action LIKE 'breaker.%' ORDER BY id",

@@ -8,6 +8,7 @@ const LEVELS = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal']);
 /** Ids, codes, counts, times, states and names of our own things; network addresses where a refusal is about one. */
 const HARMLESS = new Set([
   'address',
+  'addressId',
   'beganAt',
   'byRequestId',
   'chain',
@@ -44,6 +45,7 @@ const HARMLESS = new Set([
   'pid',
   'port',
   'product',
+  'purpose',
   'reason',
   'requestId',
   'resealed',
