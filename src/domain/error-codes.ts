@@ -71,7 +71,8 @@ export const ERRORS = {
       remedy: 'Create a key with that scope, for the one service that needs it.',
     },
     permission_denied: {
-      cause: 'The session or the roles of the person do not allow this. The response gives no further reason.',
+      cause:
+        'The session or the roles of the person do not allow this, or the service never gave this address to the operator. The response gives no further reason.',
       remedy:
         'Log in again, or ask an owner or admin for the role. `GET /v1/console/session` says what the session may do.',
     },

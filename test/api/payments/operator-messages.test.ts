@@ -86,7 +86,7 @@ describe('a message of an operator', () => {
       `/operators/daraja/status/${token}`,
       `/operators/daraja/result/${'0'.repeat(64)}`,
     ]) {
-      assertError(await send(path), 'body_malformed');
+      assertError(await send(path), 'permission_denied');
     }
     assert.deepEqual(await storedOf(ref), []);
   });

@@ -59,7 +59,7 @@ function messageRoute(operator: OperatorId, purpose: MessagePurpose, deps: Messa
           'Received. The response carries no payment information.',
           z.looseObject({}).meta({ example: messages?.acknowledgement }),
         ),
-        ...errorResponses(['body_malformed', 'body_too_large', 'media_type_unsupported']),
+        ...errorResponses(['body_malformed', 'body_too_large', 'media_type_unsupported', 'permission_denied']),
       },
     },
     pipeline: [receive(operator, purpose, deps)],
@@ -70,7 +70,8 @@ function receive(operator: OperatorId, purpose: MessagePurpose, deps: MessageDep
   return async (ctx) => {
     const { token: given = '' } = (ctx as { readonly params?: { readonly token?: string } }).params ?? {};
     const addressId = deps.provenMessage(operator, purpose, given);
-    if (addressId === null) throw new DomainError('body_malformed', 'The address names no payment.');
+    if (addressId === null)
+      throw new DomainError('permission_denied', 'The service did not give this address to the operator.');
     const { text: body } = await readCallback(ctx);
     // Bytes that are not text were replaced, by characters that take more bytes.
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw bodyTooLarge();
