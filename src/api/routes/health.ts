@@ -9,13 +9,10 @@ import type { PaymentDeps, Route } from '../route.ts';
 const healthSchema = z.strictObject({ status: z.literal('up') }).meta({ id: 'Health' });
 const readinessSchema = z
   .strictObject({
-    reason: z
-      .string()
-      .optional()
-      .meta({
-        description: 'Why the database cannot be used, if it answers.',
-        example: 'the database lacks 200-payments.sql',
-      }),
+    reason: z.string().optional().meta({
+      description: 'Why the database cannot be used, if it answers.',
+      example: 'the database lacks 200-payments.sql',
+    }),
     status: z.enum(['ready', 'degraded', 'down', 'stopping']),
     parts: z.strictObject({
       database: z.enum(['up', 'down', 'other_schema']),
