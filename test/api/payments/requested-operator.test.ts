@@ -129,6 +129,6 @@ describe('the operators', () => {
       ],
     );
     assert.ok(operator.services.every(({ since }) => Math.abs(Date.now() - Date.parse(since)) < 60_000));
-    assert.doesNotMatch(text, /503|maintenance/, 'why is for the staff');
+    assert.doesNotMatch(text, /http 503|maintenance/, 'why is for the staff');
   });
 });
