@@ -15,7 +15,6 @@ PHONE = re.compile(r"^[1-9][0-9]{7,14}$")
 CURRENCY = re.compile(r"^[A-Z]{3}$")
 CURSOR = re.compile(r"^[A-Za-z0-9_-]+$")
 ID = re.compile(r"^([a-z]{3})_[0-7][0-9a-hjkmnp-tv-z]{25}$")
-OPERATORS = ("airtel-money", "daraja")
 EXAMPLE_KEY = "order-1042"
 FORM = "application/x-www-form-urlencoded"
 SESSION = re.compile(r"^malipo_session=([^;]*)$")
@@ -60,8 +59,8 @@ def existing(fields):
         fields["phone"] = "256772000100"
     if isinstance(fields.get("currency"), str) and CURRENCY.match(fields["currency"]):
         fields["currency"] = "UGX"
-    # The other ones serve no phone of Uganda here.
-    if fields.get("operator") in OPERATORS:
+    # M-Pesa serves no phone of Uganda.
+    if fields.get("operator") == "daraja":
         fields["operator"] = "mtn-momo"
     if is_amount(fields.get("amount")):
         fields["amount"] = 5000
