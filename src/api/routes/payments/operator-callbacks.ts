@@ -6,12 +6,10 @@ import type { PaymentWork } from '../../../domain/work.ts';
 import type { Database } from '../../../db/platform/database.ts';
 import type { Log } from '../../../log.ts';
 import { recordOperatorCallback } from '../../../operations/payments/record-operator-callback.ts';
-import { clientAddress } from '../../client-address.ts';
 import type { ApiMiddleware } from '../../context.ts';
-import { bodyTooLarge } from '../../errors.ts';
-import { MAX_BODY_BYTES, readCallback } from '../../middleware/body.ts';
 import { errorResponses, responseWith } from '../../operation.ts';
 import type { Route } from '../../route.ts';
+import { followUp, readOperatorRequest, tokenIn } from './operator-request.ts';
 
 const reference = z.string().meta({
   description: 'The reference that we gave the payment when we sent it.',
@@ -89,31 +87,16 @@ function callbackRoute(
 
 function receive(operator: OperatorId, deps: CallbackDeps): ApiMiddleware {
   return async (ctx) => {
-    const { text: body, fields } = await readCallback(ctx);
-    // Bytes that are not text were replaced by characters that take more bytes.
-    if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw bodyTooLarge();
-    const { token: given = '' } = (ctx as { readonly params?: { readonly token?: string } }).params ?? {};
-    const proven = deps.provenReference(operator, given);
+    const { fields, stored } = await readOperatorRequest(ctx);
+    const proven = deps.provenReference(operator, tokenIn(ctx));
     const operatorReference = proven ?? deps.parseCallback[operator](fields())?.operatorReference;
     if (operatorReference === undefined) {
       throw new DomainError('body_malformed', 'The callback names no payment reference.');
     }
-    const { payment, isKept } = await recordOperatorCallback(deps.db, {
-      operator,
-      operatorReference,
-      isProven: proven !== null,
-      body,
-      contentType: ctx.get('Content-Type').slice(0, 200),
-      sourceAddress: clientAddress(ctx),
-      receivedAt: new Date(),
-    });
-    // Only a stored callback has an effect: a flood of callbacks causes no flood of queries and hides no trace.
-    if (isKept && payment !== null) {
-      ctx.state.paymentId = payment.id;
-      deps.offerCallback(payment);
-    } else if (isKept) {
+    const callback = { operator, operatorReference, isProven: proven !== null, ...stored };
+    followUp(ctx, await recordOperatorCallback(deps.db, callback), deps, () => {
       deps.log.fatal({ operator, operatorReference }, 'the operator calls back about a payment that is not on record');
-    }
+    });
     ctx.body = {};
   };
 }

@@ -12,12 +12,10 @@ import type { Database } from '../../../db/platform/database.ts';
 import type { Log } from '../../../log.ts';
 import { recordOperatorMessage } from '../../../operations/payments/record-operator-message.ts';
 import { segmentOf } from '../../../security/callback-token.ts';
-import { clientAddress } from '../../client-address.ts';
 import type { ApiMiddleware } from '../../context.ts';
-import { bodyTooLarge } from '../../errors.ts';
-import { MAX_BODY_BYTES, readCallback } from '../../middleware/body.ts';
 import { errorResponses, responseWith } from '../../operation.ts';
 import type { Route } from '../../route.ts';
+import { followUp, readOperatorRequest, tokenIn } from './operator-request.ts';
 
 export type MessageDeps = {
   readonly db: Database;
@@ -68,28 +66,17 @@ function messageRoute(operator: OperatorId, purpose: MessagePurpose, deps: Messa
 
 function receive(operator: OperatorId, purpose: MessagePurpose, deps: MessageDeps): ApiMiddleware {
   return async (ctx) => {
-    const { token: given = '' } = (ctx as { readonly params?: { readonly token?: string } }).params ?? {};
-    const addressId = deps.provenMessage(operator, purpose, given);
+    const addressId = deps.provenMessage(operator, purpose, tokenIn(ctx));
     if (addressId === null)
       throw new DomainError('permission_denied', 'The service did not give this address to the operator.');
-    const { text: body } = await readCallback(ctx);
-    // Bytes that are not text were replaced, by characters that take more bytes.
-    if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw bodyTooLarge();
-    const { payment, isKept } = await recordOperatorMessage(deps.db, {
-      ...{ operator, purpose, addressId, body },
-      contentType: ctx.get('Content-Type').slice(0, 200),
-      sourceAddress: clientAddress(ctx),
-      receivedAt: new Date(),
-    });
-    if (isKept && payment !== null) {
-      ctx.state.paymentId = payment.id;
-      deps.offerCallback(payment);
-    } else if (isKept) {
+    const { stored } = await readOperatorRequest(ctx);
+    const message = { operator, purpose, addressId, ...stored };
+    followUp(ctx, await recordOperatorMessage(deps.db, message), deps, () => {
       deps.log.fatal(
         { operator, purpose, addressId },
         'the operator sends a message about a payment that is not on record',
       );
-    }
+    });
     ctx.body = OPERATORS[operator].messages?.acknowledgement ?? {};
   };
 }
