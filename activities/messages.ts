@@ -20,18 +20,18 @@ import type { ExchangeDeps } from './exchanges.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
-/** So many queries about a payment at most are made because of messages, and not because they are due. */
+/** The most queries about a payment that messages cause. Further queries follow the schedule alone. */
 const MOST_ASKED_AT_ONCE = 10;
 
 type MessagesDeps = ExchangeDeps & { readonly operators: Readonly<Record<OperatorId, Operator>> };
 
-/** What the messages about a payment led to. */
-export type Told = {
-  /** The payment after it was recorded, with the id that messages named where no answer did. */
+/** The result of reading the messages about a payment. */
+export type MessageFindings = {
+  /** The payment after the result was recorded, with the operator-issued id of the messages if no answer had one. */
   readonly payment: LoadedPayment;
-  /** What was recorded; null: nothing. */
+  /** The recorded status; null if no status was recorded. */
   readonly queried: QueriedStatus | null;
-  /** Whether the operator is to be asked now: at the time that is due, or because of what came. */
+  /** Whether a status query follows now: because one is due, or because of the messages. */
   readonly isAsked: boolean;
   /** The last message that is stored, 0 for none. */
   readonly lastMessageId: bigint;
@@ -39,7 +39,7 @@ export type Told = {
 
 export type Messages = ReturnType<typeof createMessages>;
 
-/** A message with what it says. */
+/** A message with its parsed content. */
 type ReadMessage = SolicitedMessage &
   Pick<StoredMessage, 'purpose' | 'isUnread'> & { readonly issuedId: string | null };
 
@@ -47,29 +47,29 @@ export function createMessages(deps: MessagesDeps, kinds: PaymentKinds, recorder
   const { db, log } = deps;
   return {
     /**
-     * Null, without a statement, where the operator's callbacks are hints only. Each thing that follows is recorded in a transaction of
-     * its own, and the messages are marked as read after that: reading them again changes nothing. A message that no process of ours
-     * attested, that names another payment, or that came before anything was sent leads to nothing.
+     * Null, without a statement, if the operator's callbacks are hints only. Each consequence is recorded in its own transaction, and the
+     * messages are marked as read afterwards: reading them again changes nothing. Ignores a message without a valid attestation, a message
+     * that names another payment, and a message from before the send.
      */
-    async read(ref: PaymentRef, operator: OperatorId): Promise<Told | null> {
-      // Whoever runs our activities by hand may name anything.
+    async read(ref: PaymentRef, operator: OperatorId): Promise<MessageFindings | null> {
+      // A person who runs this activity by hand may name anything.
       if (!isOperator(operator) || OPERATORS[operator].messages === null) return null;
       const [stored, queries] = [await listMessages(db, ref), await listOperatorQueries(db, ref)];
       const payment = await kinds.load(ref);
       const { readMessage } = deps.operators[payment.operator];
       if (!readMessage) return null;
       const messages = stored.flatMap((message) => readStored(message, payment.row, readMessage, log));
-      const told = isToldByCallback(payment.row)
+      const findings = isStatusByCallback(payment.row)
         ? await applyEvidence(ref, payment, messages, queries)
         : await applyHints(ref, payment, messages);
       const unread = stored.filter(({ isUnread }) => isUnread).map(({ id }) => id);
       await markMessagesRead(db, unread, new Date());
-      return { ...told, isAsked: told.isAsked || unread.length === 0, lastMessageId: stored.at(-1)?.id ?? 0n };
+      return { ...findings, isAsked: findings.isAsked || unread.length === 0, lastMessageId: stored.at(-1)?.id ?? 0n };
     },
 
-    /** One statement, before the call: the query whose answer comes to an address of its own. Null where the answer comes at once. */
+    /** One statement, before the call: the query whose answer comes to its own address. Null if the answer comes at once. */
     async beginQuery(ref: PaymentRef, { row }: LoadedPayment, lastMessageId: bigint): Promise<string | null> {
-      if (!isToldByCallback(row)) return null;
+      if (!isStatusByCallback(row)) return null;
       const query = { id: randomUUID(), askedAt: new Date(), seenMessageId: lastMessageId };
       await insertOperatorQuery(db, ref, query);
       return query.id;
@@ -83,7 +83,7 @@ export function createMessages(deps: MessagesDeps, kinds: PaymentKinds, recorder
     queries: readonly AskedQuery[],
   ) {
     const { queried, isUnconfirmed } = messageEvidence(messages, queries, payment.row.state);
-    // An answer that says nothing is not asked about at once, and answers that never agree are not for ever: the schedule goes on.
+    // An answer without a status causes no query at once, and answers that never agree cause a limited number: the schedule goes on.
     const isNews = messages.some(({ isUnread, queryId }) => isUnread && queryId === null);
     const isDecided = queried !== null && queried.status.kind !== 'pending';
     const isAsked = !isDecided && (isUnconfirmed || isNews) && queries.length < MOST_ASKED_AT_ONCE;
@@ -92,20 +92,21 @@ export function createMessages(deps: MessagesDeps, kinds: PaymentKinds, recorder
     return { payment: await kinds.load(ref), queried, isAsked };
   }
 
-  /** Where statuses are answered on the spot a message decides nothing, and is always a reason to ask. */
+  /** For operators that answer a query at once: a message decides nothing, and always causes a query. */
   async function applyHints(ref: PaymentRef, payment: LoadedPayment, messages: readonly ReadMessage[]) {
     const { row } = payment;
     const paid = messages.find(({ issuedId, status }) => issuedId === row.operatorIssuedId && status.kind === 'paid');
-    if (row.operatorIssuedId !== null && paid?.status.kind === 'paid') await noteReceipt(ref, row, paid.status, deps);
+    if (row.operatorIssuedId !== null && paid?.status.kind === 'paid')
+      await recordReceiptOnce(ref, row, paid.status, deps);
     return { payment: withNamedId(payment, messages), queried: null, isAsked: true };
   }
 }
 
-function isToldByCallback(row: Payment): boolean {
+function isStatusByCallback(row: Payment): boolean {
   return capabilitiesOf(row).status === 'by_callback';
 }
 
-async function noteReceipt(
+async function recordReceiptOnce(
   ref: PaymentRef,
   row: Payment,
   { operatorReceipt }: { readonly operatorReceipt: string | null },
@@ -149,18 +150,18 @@ function messageIn(
   try {
     return read(purpose, JSON.parse(body) as unknown);
   } catch {
-    // It is no JSON: it says nothing, and stays where a person finds it.
+    // The body is not JSON. The stored message remains for a person to read.
     return null;
   }
 }
 
-/** What it names must be ours. What it does not name, its address does. */
+/** Each id in the message must be that of the payment. The address of the message stands for an absent id. */
 function isAbout({ issuedId, operatorReference }: OperatorMessage, row: Payment): boolean {
   const isOurs = operatorReference === null || operatorReference.toLowerCase() === row.operatorReference;
   return isOurs && (issuedId === null || row.operatorIssuedId === null || issuedId === row.operatorIssuedId);
 }
 
-/** Where the response that had the id was lost: the one id that messages to its own address name, if all of these say that it failed. */
+/** Adds the one id that messages name if the response with the id was lost, and if each of these messages reports a failure. */
 function withNamedId(payment: LoadedPayment, messages: readonly ReadMessage[]): LoadedPayment {
   const { sent } = payment;
   if (sent.issuedId !== null) return payment;
@@ -171,9 +172,9 @@ function withNamedId(payment: LoadedPayment, messages: readonly ReadMessage[]): 
 }
 
 /**
- * Whether an answer counts where the id that the operator issued is lost. Paid is only what it finds by our reference: that alone names
- * a receipt. Failed is what messages to the payment's own address say, too; their id is recorded first, which fails where it is that of
- * another payment.
+ * Whether an answer counts although the operator-issued id is lost. Paid counts with a receipt: only the search by our reference brings
+ * one. Failed counts if messages to the payment's own address report it, too. Their id is recorded first, which fails if another payment
+ * has it.
  */
 export async function isAnswerAbout(
   db: MessagesDeps['db'],

@@ -1,4 +1,4 @@
-// Payments that are sent once, because a repeated send might pay twice: what becomes of a send that began and is not known to have ended.
+// Sends of payments that are sent once, because a repeated send might pay twice.
 import { takeBackSend } from '../src/db/payments/payment-progress.ts';
 import type { Database } from '../src/db/platform/database.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
@@ -15,12 +15,12 @@ export type OnceSendDeps = {
   readonly log: Log;
 };
 
-/** A process that is about to record the answer to its call has done so by then, or is dead or frozen. */
+/** A live process records the answer to its call within this time. */
 const RECORDING_MS = 2000;
 
 /**
- * Of a send that another try began, in this process or any other. While its call may be under way it throws, to be retried: its own process
- * has the answer. After that nobody has it: the payment becomes `reconciling`, and is never sent again.
+ * Handles a send that an earlier try began, in any process. Throws, to be retried, while the call of that try may last: the process of that
+ * try has the answer. Afterwards the outcome of the send is unknown: the payment becomes `reconciling` and is never sent again.
  */
 export async function leaveToReconciliation(
   ref: PaymentRef,
@@ -32,13 +32,13 @@ export async function leaveToReconciliation(
   const endedAtMs = (payment.row.sendBegunAt?.getTime() ?? 0) + clocks.operatorTimeoutMs + RECORDING_MS;
   const restMs = endedAtMs - Date.now();
   if (restMs > 0) throw retriedLater('SendUnderWay', 'another try to send the payment may be under way', restMs);
-  log.error({ id: ref.id }, 'a send began, and nobody knows what became of it: the payment is not sent again');
+  log.error({ id: ref.id }, 'the outcome of an earlier send is unknown: the payment is not sent again');
   await kinds.record(ref, { kind: 'outcome_unknown' }, { at: new Date(), basis: null, exchange: null, row: null });
 }
 
 /**
- * One statement: takes back the send that began then, of which this process knows that the operator did nothing with it, so that another
- * one may begin. False: more is known of the payment, or it is not as it was read; it is not sent again.
+ * One statement: takes back the send that began at `begunAt` and that the operator did not process, so that another send may begin. False if
+ * the payment changed since it was read: it is not sent again.
  */
 export function takeBack(
   ref: PaymentRef,
@@ -51,10 +51,10 @@ export function takeBack(
 }
 
 /**
- * Whether every send that was taken back was taken back by us, so that this one may be made. If not, somebody else wrote so, and the
+ * Whether this service took back each earlier send, so that the next send is allowed. If not, somebody changed the row by hand, and the
  * payment may have been sent: it becomes `reconciling`.
  */
-export async function isFirstForCertain(
+export async function isTakeBackProven(
   ref: PaymentRef,
   { row }: LoadedPayment,
   { releases, log }: OnceSendDeps,

@@ -59,7 +59,11 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
     },
 
     /** That nobody knows what became of the send, where it is not made again: the payment is `reconciling`. */
-    async recordDoubt(ref: PaymentRef, payment: LoadedPayment, exchange: NewExchange | null): Promise<PaymentSnapshot> {
+    async recordUnknownOutcome(
+      ref: PaymentRef,
+      payment: LoadedPayment,
+      exchange: NewExchange | null,
+    ): Promise<PaymentSnapshot> {
       const row = payment.row.kind === 'collection' ? payment.row : null;
       const queried: SaidOfPayment = { status: { kind: 'unknown' }, queriedAtMs: Date.now() };
       const writer = createWriter(ref, queried, { row, exchange }, { ...deps, kinds });

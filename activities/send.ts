@@ -16,7 +16,7 @@ import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator
 import { retriedLater, withFailures } from './failures.ts';
 import { LONGEST_GRANT_WAIT_MS, type CallPermit, type OperatorAway, type OperatorCalls } from './operator-calls.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
-import { isFirstForCertain, leaveToReconciliation, takeBack } from './once-sends.ts';
+import { isTakeBackProven, leaveToReconciliation, takeBack } from './once-sends.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
 export type SendResult =
@@ -47,8 +47,8 @@ const AFTER_DEADLINE_MS = 50;
  * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed; then it records what
  * the operator said. The row records the first try before it begins, so that no other is taken for it, and that there is another
  * one, after which no refusal counts, whatever becomes of this process. Throws, to be retried, when it is unknown whether the operator
- * accepted it: the reference makes that harmless. What is sent once is `reconciling` then, and no try sends it again: only a send with
- * which the operator did nothing is taken back, and made again. Once the operator has answered it never throws, so that it is not sent again.
+ * accepted it: the reference makes that harmless. A payment that is sent once becomes `reconciling` instead and is not sent again, unless
+ * the operator did not process the send: that send is taken back. Once the operator has answered it never throws, so that it is not sent again.
  * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
  * In a local activity it does nothing, and says `busy`, while twenty others wait for their operator, or while the operator takes no
  * more calls. While the operator is away it sends nothing and throws, to be retried once it may answer again, and at the deadline at the
@@ -133,7 +133,7 @@ async function sendPermitted(
   return recordAnswer(answer, exchange, recordUntilMs, { recorder, clocks, log });
 }
 
-/** A try to send the payment, which the row says has begun. */
+/** A try to send the payment that the row records as begun. */
 type Try = {
   readonly payment: LoadedPayment;
   readonly isFirstTry: boolean;
@@ -141,7 +141,7 @@ type Try = {
   readonly begunAt: Date | null;
 };
 
-/** Null: it is not sent now, or not any more. */
+/** Null if the payment is not sent now, or never again. */
 async function beginTry(ref: PaymentAtOperator, deps: SendDeps, kinds: PaymentKinds): Promise<Try | null> {
   const begun = await kinds.beginFirstSend(ref, new Date());
   const payment = begun ?? (await withFailures(() => kinds.load(ref)));
@@ -164,7 +164,7 @@ async function beginTry(ref: PaymentAtOperator, deps: SendDeps, kinds: PaymentKi
     if (isSentOnce && begunAt !== null) await takeBack(ref, payment, begunAt, deps);
     return null;
   }
-  if (isSentOnce && !(await isFirstForCertain(ref, payment, deps, kinds))) return null;
+  if (isSentOnce && !(await isTakeBackProven(ref, payment, deps, kinds))) return null;
   return { payment, isFirstTry, begunAt };
 }
 
@@ -182,7 +182,7 @@ async function beginFurtherTry(
   return !isSentOnce && isSendBegun && markSendRepeated(db, ref, new Date());
 }
 
-/** Whether another try may follow one of unknown outcome. Of what is sent once: only where the row says that this one was none. */
+/** Whether another try may follow a try of unknown outcome. A payment that is sent once: only after its send was taken back. */
 async function mayRepeat(
   ref: PaymentRef,
   { payment, begunAt }: Try,
@@ -215,7 +215,7 @@ function logAnswer(ref: PaymentRef, outcome: SendOutcome, isFirstTry: boolean, l
 type SendAnswer = {
   readonly ref: PaymentRef;
   readonly payment: LoadedPayment;
-  /** `unknown`: of what is sent once, and not again. */
+  /** `unknown` only for a payment that is sent once. */
   readonly outcome: SendOutcome;
   readonly queriedAtMs: number;
 };
@@ -246,7 +246,7 @@ async function recordAnswer(
       case 'refused':
         return recorder.recordRefusal(ref, outcome.code, queriedAtMs, unrecorded);
       case 'unknown':
-        return recorder.recordDoubt(ref, payment, unrecorded);
+        return recorder.recordUnknownOutcome(ref, payment, unrecorded);
     }
   };
   for (let waitMs = FIRST_RECORD_RETRY_MS; ; waitMs *= 2) {

@@ -14,7 +14,7 @@ import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { LONGEST_GRANT_WAIT_MS, type CallPermit, type OperatorCalls } from './operator-calls.ts';
-import { createMessages, isAnswerAbout, type Messages, type Told } from './messages.ts';
+import { createMessages, isAnswerAbout, type Messages, type MessageFindings } from './messages.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 import { recordUnasked } from './unasked.ts';
@@ -45,11 +45,15 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
   const { db, clocks } = deps;
   const messages = createMessages(deps, kinds, recorder);
 
-  async function query(ref: PaymentAtOperator, permit: CallPermit, told: Told | null): Promise<StatusQueryResult> {
+  async function query(
+    ref: PaymentAtOperator,
+    permit: CallPermit,
+    findings: MessageFindings | null,
+  ): Promise<StatusQueryResult> {
     const { waitMs, payment: read } = await withFailures(() => beginWithinTask(ref, deps, kinds));
     if (waitMs > 0) return { kind: 'too_soon', waitMs };
-    const payment = told?.payment ?? read;
-    const { queried, exchange } = await queryOperator(ref, { payment, permit, told }, { ...deps, messages });
+    const payment = findings?.payment ?? read;
+    const { queried, exchange } = await queryOperator(ref, { payment, permit, findings }, { ...deps, messages });
     const { status } = queried;
     const hasStatus = status.kind !== 'unknown';
     if (!hasStatus && isInLocalActivity()) {
@@ -58,7 +62,7 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
     }
     const snapshot = await withFailures(() => recorder.recordStatus(ref, payment, queried, exchange));
     // The message with the receipt may have come before.
-    if (told !== null && snapshot.state === 'succeeded') await withFailures(() => messages.read(ref, ref.operator));
+    if (findings !== null && snapshot.state === 'succeeded') await withFailures(() => messages.read(ref, ref.operator));
     if (isQueriedAfterCallback(ref.kind, snapshot.state) && isStatusMissing(snapshot.state, status)) {
       await scheduleQuery(db, ref, new Date(Date.now() + clocks.staleAfterMs));
     }
@@ -75,14 +79,15 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
   }
 
   return async (ref: PaymentAtOperator): Promise<StatusQueryResult> => {
-    const told = await withFailures(() => messages.read(ref, ref.operator));
-    if (told !== null && !told.isAsked) return { kind: 'queried', snapshot: told.payment.snapshot, hasStatus: true };
+    const findings = await withFailures(() => messages.read(ref, ref.operator));
+    if (findings !== null && !findings.isAsked)
+      return { kind: 'queried', snapshot: findings.payment.snapshot, hasStatus: true };
     const call = { kind: ref.kind, use: 'callback_query', waitMs: LONGEST_GRANT_WAIT_MS } as const;
     const permit = await deps.calls.permit(ref.operator, call);
     if (permit.kind === 'away' && !isInLocalActivity()) return leaveToQueue(ref);
     if (permit.kind !== 'granted') return { kind: 'too_soon', waitMs: LONGEST_GRANT_WAIT_MS };
     try {
-      return await query(ref, permit, told);
+      return await query(ref, permit, findings);
     } finally {
       await permit.end();
     }
@@ -102,19 +107,19 @@ export type PermittedQuery = {
   readonly payment: LoadedPayment;
   readonly permit: CallPermit;
   /** Null: its operator sends no messages. */
-  readonly told: Told | null;
+  readonly findings: MessageFindings | null;
 };
 
 /** One call, or none where the operator could not find the payment. The caller records the exchange, and ends the permit. */
 export async function queryOperator(
   ref: PaymentRef,
-  { payment, permit, told }: PermittedQuery,
+  { payment, permit, findings }: PermittedQuery,
   deps: StatusQueryDeps & { readonly messages: Messages },
 ): Promise<{ readonly queried: QueriedStatus; readonly exchange: NewExchange | null }> {
   const { operators, log } = deps;
   const queriedAtMs = Date.now();
   if (!payment.isAskable) return { queried: { status: { kind: 'unknown' }, queriedAtMs }, exchange: null };
-  const queryId = told && (await deps.messages.beginQuery(ref, payment, told.lastMessageId));
+  const queryId = findings && (await deps.messages.beginQuery(ref, payment, findings.lastMessageId));
   const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'status_query', () =>
     payment.queryStatus(operators[payment.operator], { ...payment.sent, queryId }),
   );
@@ -127,6 +132,9 @@ export async function queryOperator(
   if (queried.status.kind === 'unknown' || (await isAnswerAbout(deps.db, ref, payment, queried))) {
     return { queried, exchange };
   }
-  log.error({ id: ref.id }, 'the operator answers about a payment whose id is lost, and shows nothing that names it');
+  log.error(
+    { id: ref.id },
+    'the operator-issued id is lost, and the answer does not prove that it is about this payment: it is ignored',
+  );
   return { queried: { status: { kind: 'unknown' }, queriedAtMs }, exchange };
 }

@@ -24,7 +24,7 @@ import { createQueryWindow, type QueryWindow } from './query-window.ts';
 import type { PaymentAtOperator } from './exchanges.ts';
 import type { PaymentActivityDeps } from './payment.ts';
 import type { CallPermit, Held, QueryPermits } from './operator-calls.ts';
-import { createMessages, type Messages, type Told } from './messages.ts';
+import { createMessages, type Messages, type MessageFindings } from './messages.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from './outcome-recorder.ts';
 import { createPaymentKinds, type LoadedPayment, type PaymentKinds } from './payment-kinds.ts';
 import { queryOperator } from './status-query.ts';
@@ -214,21 +214,21 @@ async function queryAndRecord(
   context: QueryContext,
 ): Promise<Asked> {
   const { kinds, recorder, clocks } = context;
-  const told = await context.messages.read(ref, operator);
-  const payment = told?.payment ?? (await kinds.load(ref));
-  if (told !== null && !told.isAsked) return { payment, finding: findingOf(ref.kind, told, context) };
-  const { queried, exchange } = await queryOperator(ref, { payment, permit, told }, context);
+  const findings = await context.messages.read(ref, operator);
+  const payment = findings?.payment ?? (await kinds.load(ref));
+  if (findings !== null && !findings.isAsked) return { payment, finding: findingOf(ref.kind, findings, context) };
+  const { queried, exchange } = await queryOperator(ref, { payment, permit, findings }, context);
   if (exchange !== null) window.answered(queried.status.kind !== 'unknown');
   if (decides(ref.kind, payment.snapshot, queried, context)) {
     const { state } = await recorder.recordStatus(ref, payment, queried, exchange);
     // The message with the receipt may have come before.
-    if (told !== null && state === 'succeeded') await context.messages.read(ref, operator);
+    if (findings !== null && state === 'succeeded') await context.messages.read(ref, operator);
   }
   return { payment, finding: findingIn(ref.kind, payment.snapshot, queried, paymentClocks(clocks)) };
 }
 
 /** What the messages found that came about a final payment. */
-function findingOf(kind: PaymentKind, { payment, queried }: Told, { clocks }: QueryContext): RecheckFinding {
+function findingOf(kind: PaymentKind, { payment, queried }: MessageFindings, { clocks }: QueryContext): RecheckFinding {
   return queried === null ? 'nothing_new' : findingIn(kind, payment.snapshot as never, queried, paymentClocks(clocks));
 }
 
