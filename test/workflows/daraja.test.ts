@@ -130,7 +130,9 @@ describe('a payment at M-Pesa', () => {
 
     it('fails by two messages that agree, and its money comes back', async () => {
       const payout = await payOut('001');
-      await untilPayoutState(testEnv, payout, 'failed');
+      const shown = await untilPayoutState(testEnv, payout, 'failed');
+      // The status that confirms the result says no more than that it failed.
+      assert.equal(shown.failure?.code, 'payer_not_found');
       assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
       assert.ok((await messagesOf(payout)) >= 2);
     });

@@ -29,9 +29,10 @@ export type MessageEvidence = {
 };
 
 /**
- * One message is enough that the operator has a pending payment, or paid it. That the money comes back, that it was never paid, or what
- * contradicts the record takes two which agree, and of which the second answers a query that began after the first had come. Of several
- * messages to the address of one query only the first counts, and none to that of a query that nobody made.
+ * One message proves that the operator has a pending payment, or paid it. A return, a failure, or a contradiction of the record takes two
+ * messages that agree, and the second must answer a query that began after the first came. The first of the two gives the failure code: it
+ * is the operator's result, where a status may name no reason. Of several messages to the address of one query only the first counts. A
+ * message to the address of a query that nobody made never counts.
  */
 export function messageEvidence(
   messages: readonly SolicitedMessage[],
@@ -44,11 +45,14 @@ export function messageEvidence(
     .sort((one, other) => (one.id < other.id ? -1 : 1));
   const decisive = counted.filter(({ status }) => DECISIVE.has(status.kind) && status.kind !== RECORDED_BY[state]);
   const paid = isFinal(state) ? undefined : decisive.find(({ status }) => status.kind === 'paid');
-  const confirmed = decisive.findLast((message) => isConfirmed(message, decisive, queryOf));
+  const confirmed = decisive.findLast((message) => confirmedBy(message, decisive, queryOf) !== undefined);
   const last = decisive.at(-1);
   const isUnconfirmed = last !== undefined && !queries.some(({ seenMessageId }) => seenMessageId >= last.id);
   const deciding = paid ?? confirmed;
-  if (deciding !== undefined) return { queried: queriedOf(deciding, queryOf), isUnconfirmed: false };
+  if (deciding !== undefined) {
+    const { status } = (paid === undefined && confirmedBy(deciding, decisive, queryOf)) || deciding;
+    return { queried: queriedOf({ ...deciding, status }, queryOf), isUnconfirmed: false };
+  }
   const known = isFinal(state) ? undefined : counted.find(({ status }) => SHOWS_IT.has(status.kind));
   const queried = known ? ({ status: { kind: 'pending' }, queriedAtMs: known.receivedAt.getTime() } as const) : null;
   return { queried, isUnconfirmed };
@@ -74,14 +78,15 @@ function isFirstAnswer(id: bigint, queryId: string, messages: readonly Solicited
   return queryOf.has(queryId) && !messages.some((other) => other.queryId === queryId && other.id < id);
 }
 
-function isConfirmed(
+/** The earliest message that agrees with this one, and came before the query that this one answers began. */
+function confirmedBy(
   { id, queryId, status }: SolicitedMessage,
   decisive: readonly SolicitedMessage[],
   queryOf: Queries,
-): boolean {
+): SolicitedMessage | undefined {
   const query = queryId === null ? undefined : queryOf.get(queryId);
-  if (query === undefined) return false;
-  return decisive.some((first) => first.id < id && first.id <= query.seenMessageId && agrees(first.status, status));
+  if (query === undefined) return undefined;
+  return decisive.find((first) => first.id < id && first.id <= query.seenMessageId && agrees(first.status, status));
 }
 
 function agrees(one: OperatorStatus, other: OperatorStatus): boolean {

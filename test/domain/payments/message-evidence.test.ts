@@ -170,6 +170,13 @@ describe('messages about a payment', () => {
     assert.equal(messageEvidence(messagesOf([[PAID]]), [], 'released').queried?.queriedAtMs, atMs(1).getTime());
   });
 
+  it('prove a failure with the code of the result, where the status that confirms it names another', () => {
+    const confirming: OperatorStatus = { kind: 'declined', failureCode: 'operator_rejected' };
+    const came: readonly Came[] = [[DECLINED], [confirming, 'q']];
+    const { queried } = messageEvidence(messagesOf(came), queriesOf({ q: 1 }), 'released');
+    assert.deepEqual(queried, { status: DECLINED, queriedAtMs: atMs(1.5).getTime() });
+  });
+
   it('never give money to a merchant unless two agree, of which the second answers a query that began after the first', () => {
     fc.assert(
       fc.property(
