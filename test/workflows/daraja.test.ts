@@ -128,6 +128,16 @@ describe('a payment at M-Pesa', () => {
       });
     }
 
+    it('shows in its timeline what each message was sent for', async () => {
+      const payout = await payOut('001');
+      await untilPayoutState(testEnv, payout, 'failed');
+      const viewer = await logInAs(testEnv, merchant.id, 'viewer');
+      const { json } = await viewer.call('GET', `/v1/console/payouts/${payout.id}`);
+      const timeline = json['timeline'] as { kind: string; purpose?: string }[];
+      const purposes = timeline.flatMap(({ kind, purpose }) => (kind === 'operator_callback' ? [purpose] : []));
+      assert.deepEqual(purposes.slice(0, 2), ['result', 'query']);
+    });
+
     it('fails by two messages that agree, and its money comes back', async () => {
       const payout = await payOut('001');
       const shown = await untilPayoutState(testEnv, payout, 'failed');

@@ -67,7 +67,7 @@ function Happened({ entry, currency }: { readonly entry: Entry; readonly currenc
         </>
       );
     case 'operator_callback':
-      return <>The operator called back</>;
+      return <>{CALLBACKS[entry.purpose ?? 'hint']}</>;
     case 'operator_delayed':
       return (
         <>
@@ -139,4 +139,11 @@ const EXCHANGES: Readonly<Record<Extract<Entry, { kind: 'operator_exchange' }>['
   send: 'Sent to the operator',
   status_query: 'Status query',
   name_query: 'Query of the payee’s name',
+};
+
+const CALLBACKS: Readonly<Record<NonNullable<EntryOf<'operator_callback'>['purpose']> | 'hint', string>> = {
+  result: 'The operator sent a result',
+  timeout: 'The operator sent the notice of a timeout',
+  query: 'The operator answered a status query',
+  hint: 'The operator called back',
 };

@@ -2,6 +2,7 @@
 import type { EventType } from '../../domain/event.ts';
 import type { DeliveryId, EventId, MerchantId, UserId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount, type AccountId, type PostingKind } from '../../domain/payments/ledger.ts';
+import type { MessagePurpose } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import {
@@ -57,11 +58,12 @@ export async function listTransfers(db: Queryable, { id, merchantId }: ListedRef
 }
 
 const CALLBACKS = statement('timeline_callbacks')`
-  SELECT received_at AS at FROM operator_callbacks WHERE payment_id = $1 ORDER BY id LIMIT $2`;
+  SELECT received_at AS at, purpose FROM operator_callbacks WHERE payment_id = $1 ORDER BY id LIMIT $2`;
 
 export async function listCallbacks(db: Queryable, { id }: ListedRef): Promise<TimelineEntry[]> {
-  const rows = await db.run<{ at: Date }>(CALLBACKS, [id, MOST_OF_A_KIND]);
-  return rows.map(({ at }) => ({ kind: 'operator_callback', at }));
+  type Row = { readonly at: Date; readonly purpose: MessagePurpose | null };
+  const rows = await db.run<Row>(CALLBACKS, [id, MOST_OF_A_KIND]);
+  return rows.map(({ at, purpose }) => ({ kind: 'operator_callback', at, detail: purpose }));
 }
 
 const DISCREPANCIES = statement('timeline_discrepancies')`

@@ -118,7 +118,8 @@ export type Capabilities = {
  * What an address that we give to an operator for one request is for: the result of a payment, the news that it was not processed in time,
  * or the answer to a status query.
  */
-export type MessagePurpose = 'result' | 'timeout' | 'query';
+export type MessagePurpose = (typeof MESSAGE_PURPOSES)[number];
+export const MESSAGE_PURPOSES = ['result', 'timeout', 'query'] as const;
 
 const ASKED_BY_OUR_KEY = {
   send: 'idempotent',

@@ -5,7 +5,7 @@ import type { ListedDelivery, RecordedAttempt } from '../webhooks/delivery.ts';
 import type { CollectionState } from './collection.ts';
 import type { DiscrepancyKind } from './discrepancy.ts';
 import type { PostingKind } from './ledger.ts';
-import type { OperatorId } from './operator-catalogue.ts';
+import type { MessagePurpose, OperatorId } from './operator-catalogue.ts';
 import type { OperatorExchange } from './operator-exchange.ts';
 import type { PayoutState } from './payout.ts';
 import type { ReversalState } from './reversal.ts';
@@ -62,7 +62,8 @@ export type TimelineEntry =
   | { readonly kind: 'state'; readonly at: Date; readonly detail: TimelineState }
   | { readonly kind: 'approval'; readonly at: Date; readonly detail: KnownPerson }
   | { readonly kind: 'operator_exchange'; readonly at: Date; readonly detail: OperatorExchange }
-  | { readonly kind: 'operator_callback'; readonly at: Date }
+  /** The purpose of the address to which it came; null: an address of no single request. */
+  | { readonly kind: 'operator_callback'; readonly at: Date; readonly detail: MessagePurpose | null }
   /** It waits for its operator, which takes no calls: while that lasts. */
   | { readonly kind: 'operator_delayed'; readonly at: Date; readonly detail: OperatorDelay }
   | { readonly kind: 'ledger_transfer'; readonly at: Date; readonly detail: TimelineTransfer }

@@ -5,6 +5,7 @@ import { DISCREPANCY_KINDS } from '../../../domain/payments/discrepancy.ts';
 import { FAILURE_CODES } from '../../../domain/payments/failure.ts';
 import { POSTING_KINDS } from '../../../domain/payments/ledger.ts';
 import { EXCHANGE_KINDS, EXCHANGE_OUTCOMES } from '../../../domain/payments/operator-exchange.ts';
+import { MESSAGE_PURPOSES } from '../../../domain/payments/operator-catalogue.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
 import type { CollectionState } from '../../../domain/payments/collection.ts';
 import { MOST_ATTEMPTS, MOST_OF_A_KIND, type TimelineEntry } from '../../../domain/payments/timeline.ts';
@@ -75,7 +76,17 @@ const timelineEntry = z
         .meta({ description: 'The failure code, if the operator refused or failed the payment.', example: null }),
       duration_ms: z.int().min(0).meta({ example: 180 }),
     }),
-    entry('operator_callback', 'OperatorCallback', {}),
+    entry('operator_callback', 'OperatorCallback', {
+      purpose: z
+        .enum(MESSAGE_PURPOSES)
+        .nullable()
+        .meta({
+          description:
+            'What the address of the callback was made for: the result of the payment, the notice of its timeout, or the answer to a ' +
+            'status query. Null: the callback came to no such address, and only causes a status query.',
+          example: null,
+        }),
+    }),
     entry('operator_delayed', 'OperatorDelayed', {
       operator,
       sent: z.boolean().meta({
@@ -139,7 +150,7 @@ function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
       return { kind: one.kind, at, ...about, duration_ms: durationMs };
     }
     case 'operator_callback':
-      return { kind: one.kind, at };
+      return { kind: one.kind, at, purpose: one.detail };
     case 'operator_delayed':
       return { kind: one.kind, at, operator: one.detail.operator, sent: one.detail.isSendBegun };
     case 'ledger_transfer': {
