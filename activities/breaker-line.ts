@@ -5,7 +5,7 @@ import {
   endProbe,
   findOpenBreaker,
   openBreaker,
-  type BreakerNow,
+  type BreakerStatus,
   type Probe,
 } from '../src/db/work/breakers.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
@@ -24,9 +24,9 @@ export type CallPermit = {
 
 export type BreakerLine = {
   /** Null: closed, as far as the process knows. */
-  known(): BreakerNow | null;
+  known(): BreakerStatus | null;
   /** The breaker as the database had it at `asOfMs` or later; null: closed. */
-  learn(breaker: BreakerNow | null, asOfMs: number): void;
+  learn(breaker: BreakerStatus | null, asOfMs: number): void;
   /** The single call of a breaker that is not closed. `away`: none is to be made now. Null: the breaker is closed. */
   probe(): Promise<CallPermit | 'away' | null>;
   /** A call while it is closed. */
@@ -124,7 +124,7 @@ export function createBreakerLine(options: BreakerLineOptions): BreakerLine {
 
 /** What the process knows, and how many of its calls in a row had trouble. */
 function createMemory(nowMs: () => number) {
-  let known: { readonly breaker: BreakerNow; readonly seenAtMs: number; readonly againAtMs: number } | null = null;
+  let known: { readonly breaker: BreakerStatus; readonly seenAtMs: number; readonly againAtMs: number } | null = null;
   // What began before a change says nothing about the time after it.
   let changedAtMs = -Infinity;
   let troubles = 0;
@@ -132,7 +132,7 @@ function createMemory(nowMs: () => number) {
     known: () => known?.breaker ?? null,
     isOld: () => known !== null && nowMs() >= known.againAtMs,
 
-    learn: (breaker: BreakerNow | null, asOfMs: number): void => {
+    learn: (breaker: BreakerStatus | null, asOfMs: number): void => {
       if (asOfMs < changedAtMs) return;
       const seenAtMs = nowMs();
       if ((breaker === null) !== (known === null)) [changedAtMs, troubles] = [seenAtMs, 0];

@@ -1,7 +1,7 @@
 // Who may call an operator now: so many calls a second, shared by all processes, and sends before queries.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../src/db/platform/database.ts';
-import type { BreakerNow } from '../src/db/work/breakers.ts';
+import type { BreakerStatus } from '../src/db/work/breakers.ts';
 import { ensureGrants, takeGrants } from '../src/db/work/call-grants.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { Log } from '../src/log.ts';
@@ -24,7 +24,7 @@ export type CallGrantsOptions = {
   readonly perSecond: (operator: OperatorId) => number;
   readonly log: Log;
   /** Told, whenever grants are taken, which breakers of the operator are not closed, as of a time by the monotonic clock or later. */
-  readonly onBreakers?: (operator: OperatorId, breakers: readonly BreakerNow[], asOfMs: number) => void;
+  readonly onBreakers?: (operator: OperatorId, breakers: readonly BreakerStatus[], asOfMs: number) => void;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 };

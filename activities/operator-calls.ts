@@ -1,5 +1,5 @@
 // Whether an operator may be called now: by the calls of this second that all processes share, and by the breaker of its product.
-import type { BreakerNow } from '../src/db/work/breakers.ts';
+import type { BreakerStatus } from '../src/db/work/breakers.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import { kindsOf, productOf, PRODUCTS } from '../src/domain/payments/breaker.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
@@ -10,7 +10,7 @@ import { createCallGrants, type CallGrantsOptions, type CallUse } from './call-g
 export type { CallPermit };
 
 /** The operator is not called, whatever the payment, and may be asked for a permit again after `waitMs`. */
-export type OperatorAway = { readonly kind: 'away'; readonly waitMs: number; readonly breaker: BreakerNow };
+export type OperatorAway = { readonly kind: 'away'; readonly waitMs: number; readonly breaker: BreakerStatus };
 
 /** `none`: so many calls are made already that there is none for this one in time, or the database is away. */
 export type Permission = CallPermit | OperatorAway | { readonly kind: 'none' };

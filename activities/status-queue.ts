@@ -8,7 +8,7 @@ import {
   claimQueries,
   countDueQueries,
   findRechecked,
-  putOffQueries,
+  postponeQueries,
   type ClaimedQuery,
 } from '../src/db/work/status-queries.ts';
 import { paymentClocks } from '../src/domain/clocks.ts';
@@ -166,7 +166,7 @@ async function claimGroup(
  * shown as `reconciling`.
  */
 async function putOff(operator: OperatorId, { kinds, waitMs }: Held, context: QueryContext): Promise<number> {
-  const moved = await putOffQueries(context.queues, operator, { limit: MOST_PER_STATEMENT, kinds, waitMs });
+  const moved = await postponeQueries(context.queues, operator, { limit: MOST_PER_STATEMENT, kinds, waitMs });
   for (const { id, kind, merchantId, priority } of moved) {
     if (priority !== QUERY_PRIORITY.deadline) continue;
     const ref = { kind, id, merchantId } as PaymentRef;

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { findStaffByName, listStaff, type ListedStaffMember } from '../db/accounts/staff-member.ts';
 import { findStaffProposal, listPendingStaffProposals } from '../db/accounts/staff-proposal.ts';
-import { canLogIn, staffGone } from '../domain/accounts/staff.ts';
+import { canLogIn, staffMemberInactive } from '../domain/accounts/staff.ts';
 import { staffProposalEnded } from '../domain/accounts/staff-proposal.ts';
 import type { StaffProposalId } from '../domain/ids.ts';
 import { beginStaff, checkStaffEnrolment, enrolStaff, staffBegun } from '../operations/accounts/enrol-staff.ts';
@@ -65,7 +65,7 @@ export async function proposeForMember(
   { db, by }: By<ActingDatabase>,
 ): Promise<string> {
   const found = await findStaffByName(db, name);
-  if (found === null) throw staffGone({ name });
+  if (found === null) throw staffMemberInactive({ name });
   const proposed = { kind, payload: { member: found.id, name } };
   return proposedText(await proposeAsStaff(db, { proposed, by, at: new Date() }));
 }

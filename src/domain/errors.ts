@@ -97,7 +97,7 @@ export function recordsUnavailable(): DomainError {
 }
 
 /** The result, or null if it throws a DomainError. */
-export async function unlessRefused<Result>(decide: () => Result | Promise<Result>): Promise<Result | null> {
+export async function nullOnDomainError<Result>(decide: () => Result | Promise<Result>): Promise<Result | null> {
   try {
     return await decide();
   } catch (error) {

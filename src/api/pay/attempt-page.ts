@@ -8,7 +8,7 @@ import { approvalsUssd } from './operator-instructions.ts';
 import { inLanguage, type Page } from './render.ts';
 import type { TextKey } from './texts-en.ts';
 import type { Values } from './texts.ts';
-import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
+import { valuesOf, type PayDeps, type PageContext } from './visit.ts';
 import { amountIn, countdown, maskedPhone, timeIn, timeZoneOfPhone } from './words.ts';
 
 /** Seconds until the page loads again while the payer acts on the phone, and while the payer only waits. */
@@ -19,7 +19,7 @@ export type AttemptVisit = {
   readonly found: CheckoutForPayer;
   readonly attempt: AttemptForPayer;
   readonly code: string;
-  readonly spoken: Spoken;
+  readonly pageContext: PageContext;
   readonly at: Date;
 };
 
@@ -36,7 +36,7 @@ export function refusalOf(deps: PayDeps, { checkout, earlier }: CheckoutForPayer
 
 /** `nextCode`: the code of the attempt that the page offers; null if it offers none. */
 export function statusPage(deps: PayDeps, visit: AttemptVisit, nextCode: string | null): Page {
-  const { found, attempt, code, spoken, at } = visit;
+  const { found, attempt, code, pageContext, at } = visit;
   const { checkout } = found;
   const { collection } = attempt;
   const path = `/pay/${checkout.code}`;
@@ -44,7 +44,7 @@ export function statusPage(deps: PayDeps, visit: AttemptVisit, nextCode: string 
   const isKnown = status.refreshSeconds === null;
   const isReceipted = collection.state === 'succeeded' || collection.state === 'reversed';
   return {
-    ...spoken,
+    ...pageContext,
     template: 'status',
     title: status.heading,
     values: { ...valuesOfAttempt(deps, visit), ...status.values },
@@ -52,27 +52,27 @@ export function statusPage(deps: PayDeps, visit: AttemptVisit, nextCode: string 
     refreshSeconds: status.refreshSeconds,
     data: {
       ...status,
-      ...purchaseOf(checkout, spoken),
+      ...purchaseOf(checkout, pageContext),
       ...promptTime(collection, status.steps.length > 0, at),
       action: path,
       again: nextCode === null ? null : { attempt: nextCode, previous: code },
-      formHref: inLanguage(path, spoken.chosenLanguage),
-      receiptHref: isReceipted ? inLanguage(`${path}/${code}/receipt`, spoken.chosenLanguage) : null,
+      formHref: inLanguage(path, pageContext.chosenLanguage),
+      receiptHref: isReceipted ? inLanguage(`${path}/${code}/receipt`, pageContext.chosenLanguage) : null,
       returnUrl: isKnown ? checkout.returnUrl : null,
       isPaid: collection.state === 'succeeded',
     },
   };
 }
 
-export function purchaseOf({ reference, description, ...money }: Checkout, { language }: Spoken) {
+export function purchaseOf({ reference, description, ...money }: Checkout, { language }: PageContext) {
   return { amount: amountIn(language, money), reference, description };
 }
 
-function valuesOfAttempt(deps: PayDeps, { found, attempt: { collection }, spoken }: AttemptVisit): Values {
+function valuesOfAttempt(deps: PayDeps, { found, attempt: { collection }, pageContext }: AttemptVisit): Values {
   const { phone, operator } = collection;
   const ussd = approvalsUssd(operator, parsePhone(phone)?.country ?? '') ?? '';
   return {
-    ...valuesOf(found, spoken, deps),
+    ...valuesOf(found, pageContext, deps),
     phone: maskedPhone(phone),
     operator: OPERATORS[operator].name,
     ussd,
@@ -124,7 +124,7 @@ function liveTextOf(deps: PayDeps, visit: AttemptVisit): Omit<StatusText, 'alert
   return { ...live, heading: 'prompted.title', text: 'prompted.text', steps };
 }
 
-function overTextOf(deps: PayDeps, { found, attempt, spoken, at }: AttemptVisit): StatusText {
+function overTextOf(deps: PayDeps, { found, attempt, pageContext, at }: AttemptVisit): StatusText {
   const { failureCode, phone } = attempt.collection;
   const over = { ...QUIET, heading: 'over.title', text: `failure.${failureCode ?? 'unknown'}` } as const;
   const refusal = refusalOf(deps, found, at);
@@ -143,7 +143,7 @@ function overTextOf(deps: PayDeps, { found, attempt, spoken, at }: AttemptVisit)
     case 'undecided':
       return { ...over, addition: 'doubt.text', refreshSeconds: SLOW_REFRESH_SECONDS };
     case 'waiting': {
-      const time = timeIn(spoken.language, refusal.until, timeZoneOfPhone(phone));
+      const time = timeIn(pageContext.language, refusal.until, timeZoneOfPhone(phone));
       return { ...over, addition: 'over.waiting', refreshSeconds: SLOW_REFRESH_SECONDS, values: { time } };
     }
   }
@@ -157,27 +157,27 @@ function promptTime({ promptExpiresAt }: Collection, isShown: boolean, at: Date)
 
 /** Null: an unpaid attempt has no receipt. */
 export function receiptPage(deps: PayDeps, visit: AttemptVisit): Page | null {
-  const { found, attempt, code, spoken } = visit;
+  const { found, attempt, code, pageContext } = visit;
   const { collection, operatorReceipt, paidAt } = attempt;
   if (paidAt === null) return null;
   const { checkout, merchantName } = found;
   const here = `/pay/${checkout.code}/${code}`;
   return {
-    ...spoken,
+    ...pageContext,
     template: 'receipt',
     title: 'receipt.title',
     values: valuesOfAttempt(deps, visit),
     here: `${here}/receipt`,
     data: {
-      ...purchaseOf(checkout, spoken),
+      ...purchaseOf(checkout, pageContext),
       merchant: merchantName,
       paidAt: paidAt.toISOString(),
-      paidAtText: timeIn(spoken.language, paidAt, timeZoneOfPhone(collection.phone)),
+      paidAtText: timeIn(pageContext.language, paidAt, timeZoneOfPhone(collection.phone)),
       maskedPhone: maskedPhone(collection.phone),
       operatorReceipt,
       collectionId: collection.id,
       isReturned: collection.state === 'reversed',
-      statusHref: inLanguage(here, spoken.chosenLanguage),
+      statusHref: inLanguage(here, pageContext.chosenLanguage),
       returnUrl: checkout.returnUrl,
     },
   };

@@ -9,7 +9,7 @@ import { purchaseOf } from './attempt-page.ts';
 import { inLanguage, type Page } from './render.ts';
 import type { TextKey } from './texts-en.ts';
 import type { Values } from './texts.ts';
-import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
+import { valuesOf, type PayDeps, type PageContext } from './visit.ts';
 import { exampleOf, timeIn, timeZoneOf } from './words.ts';
 
 /** A choice that the payer makes besides the number, because the number does not determine it. */
@@ -21,14 +21,14 @@ export type Choice = {
 };
 
 /** The countries in which the number is valid, each with the complete number. */
-export function countryChoice(phones: readonly Phone[], { language }: Spoken): Choice {
+export function countryChoice(phones: readonly Phone[], { language }: PageContext): Choice {
   const names = new Intl.DisplayNames([language, 'en'], { type: 'region' });
   const options = phones.map(({ country, digits }) => ({ value: country, label: `${names.of(country)}, +${digits}` }));
   return { name: 'country', legend: 'form.country', options, isRequired: true };
 }
 
 /** The values of the text about a former number of these countries. */
-export function formerValues(countries: readonly string[], { language }: Spoken): Values {
+export function formerValues(countries: readonly string[], { language }: PageContext): Values {
   const names = new Intl.DisplayNames([language, 'en'], { type: 'region' });
   const list = new Intl.ListFormat([language, 'en'], { type: 'disjunction' });
   return {
@@ -64,20 +64,20 @@ export type FormState = {
   readonly lastPayment?: string | null;
 };
 
-export function formPage(deps: PayDeps, found: CheckoutForPayer, spoken: Spoken, form: FormState): Page {
+export function formPage(deps: PayDeps, found: CheckoutForPayer, pageContext: PageContext, form: FormState): Page {
   const { checkout } = found;
   const here = `/pay/${checkout.code}`;
   const timeZone = timeZoneOf(checkout.currency, deps.payments.coverage);
-  const until = checkout.expiresAt && timeIn(spoken.language, checkout.expiresAt, timeZone);
+  const until = checkout.expiresAt && timeIn(pageContext.language, checkout.expiresAt, timeZone);
   return {
-    ...spoken,
+    ...pageContext,
     template: 'form',
     ...(form.error && { status: 400 }),
     title: form.error ? 'error.title' : 'form.title',
-    values: { ...valuesOf(found, spoken, deps), ...form.errorValues, ...(until !== null && { time: until }) },
+    values: { ...valuesOf(found, pageContext, deps), ...form.errorValues, ...(until !== null && { time: until }) },
     here,
     data: {
-      ...purchaseOf(checkout, spoken),
+      ...purchaseOf(checkout, pageContext),
       action: here,
       attempt: form.attempt,
       phone: form.phone ?? '',
@@ -104,28 +104,28 @@ const CONFLICT = 409;
 export function closedPage(
   deps: PayDeps,
   found: CheckoutForPayer,
-  spoken: Spoken,
+  pageContext: PageContext,
   { refusal, isRefusal }: { readonly refusal: AttemptRefusal; readonly isRefusal: boolean },
 ): Page {
   const { checkout } = found;
   const [status, heading, text] = CLOSED[refusal.kind];
   const path = `/pay/${checkout.code}`;
   const timeZone = timeZoneOf(checkout.currency, deps.payments.coverage);
-  const time = refusal.kind === 'waiting' ? timeIn(spoken.language, refusal.until, timeZone) : '';
+  const time = refusal.kind === 'waiting' ? timeIn(pageContext.language, refusal.until, timeZone) : '';
   const isAwaited = refusal.kind === 'live' || refusal.kind === 'waiting';
   return {
-    ...spoken,
+    ...pageContext,
     template: 'message',
     status: isRefusal && status === 200 ? CONFLICT : status,
     title: heading,
-    values: { ...valuesOf(found, spoken, deps), time },
+    values: { ...valuesOf(found, pageContext, deps), time },
     here: path,
     // The response to a post does not reload by itself.
     refreshSeconds: isAwaited && !isRefusal ? REFRESH_SECONDS : null,
     data: {
       heading,
       texts: [text],
-      formHref: isAwaited ? inLanguage(path, spoken.chosenLanguage) : null,
+      formHref: isAwaited ? inLanguage(path, pageContext.chosenLanguage) : null,
       returnUrl: refusal.kind === 'completed' ? checkout.returnUrl : null,
       requestId: null,
     },
@@ -144,7 +144,7 @@ const MINUTE_SECONDS = 60;
 /** The page of an error, instead of the JSON for programs. `formHref`: where the payer begins again; null: nowhere. */
 export function errorPage(
   error: DomainError,
-  spoken: Spoken,
+  pageContext: PageContext,
   {
     here,
     formHref,
@@ -156,7 +156,7 @@ export function errorPage(
   const minutes = Math.ceil((error.retryAfterSeconds ?? MINUTE_SECONDS) / MINUTE_SECONDS);
   const values: Values = { minutes: String(minutes), id: requestId };
   return {
-    ...spoken,
+    ...pageContext,
     template: 'message',
     status: HTTP_STATUS[error.category],
     title: heading,

@@ -40,7 +40,7 @@ import {
 } from './checkout-page.ts';
 import { inLanguage, SCRIPT_PATH, sendPage, sendScript } from './render.ts';
 import type { TextKey } from './texts-en.ts';
-import { spokenTo, type PayDeps, type Spoken } from './visit.ts';
+import { pageContextOf, type PayDeps, type PageContext } from './visit.ts';
 
 const PREFIX = '/pay/';
 const PATH = /^\/pay\/([0-9a-z]{32})(?:\/([0-9a-z]{32})(\/receipt)?)?$/;
@@ -76,11 +76,11 @@ async function servePage(ctx: ApiContext, deps: PayDeps): Promise<void> {
 }
 
 export function respondWithPage(ctx: ApiContext, deps: Pick<PayDeps, 'environment'>, error: DomainError): void {
-  const spoken = spokenTo(ctx, deps, ctx.query['lang']);
+  const pageContext = pageContextOf(ctx, deps, ctx.query['lang']);
   const [, code] = PATH.exec(ctx.path) ?? [];
   const here = code === undefined ? PREFIX : `${PREFIX}${code}`;
-  const formHref = code === undefined ? null : inLanguage(here, spoken.chosenLanguage);
-  sendPage(ctx, errorPage(error, spoken, { here, formHref, requestId: ctx.state.requestId }));
+  const formHref = code === undefined ? null : inLanguage(here, pageContext.chosenLanguage);
+  sendPage(ctx, errorPage(error, pageContext, { here, formHref, requestId: ctx.state.requestId }));
 }
 
 function requireMethod(ctx: ApiContext, methods: readonly string[]): void {
@@ -96,23 +96,23 @@ async function findCheckout({ db }: PayDeps, code: string): Promise<CheckoutForP
 }
 
 async function showCheckout(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> {
-  const spoken = spokenTo(ctx, deps, ctx.query['lang']);
+  const pageContext = pageContextOf(ctx, deps, ctx.query['lang']);
   const found = await findCheckout(deps, code);
   const kept = readAttemptCookie(ctx, deps);
   const ownAttempt = kept && (await findAttemptForPayer(deps.db, found.checkout, kept.sha256));
   if (kept && ownAttempt && leadsToItsPage(found.checkout, ownAttempt)) {
-    redirect(ctx, attemptPath(found.checkout, kept, spoken));
+    redirect(ctx, attemptPath(found.checkout, kept, pageContext));
     return;
   }
   const refusal = refusalOf(deps, found, new Date());
   if (refusal) {
-    sendPage(ctx, closedPage(deps, found, spoken, { refusal, isRefusal: false }));
+    sendPage(ctx, closedPage(deps, found, pageContext, { refusal, isRefusal: false }));
     return;
   }
   const attempt = nextCode(ctx, deps, code, ownAttempt ? null : kept);
   const wasPaid = ownAttempt !== null && stageOf(ownAttempt.collection) === 'paid';
-  const lastPayment = kept && wasPaid ? attemptPath(found.checkout, kept, spoken) : null;
-  sendPage(ctx, formPage(deps, found, spoken, { attempt, lastPayment }));
+  const lastPayment = kept && wasPaid ? attemptPath(found.checkout, kept, pageContext) : null;
+  sendPage(ctx, formPage(deps, found, pageContext, { attempt, lastPayment }));
 }
 
 /** Whether the payer is led to the attempt's page: a reusable checkout does so only while the attempt is live. */
@@ -137,18 +137,18 @@ async function showAttempt(
     isReceipt,
   }: { readonly code: string; readonly attemptCode: string; readonly isReceipt: boolean },
 ): Promise<void> {
-  const spoken = spokenTo(ctx, deps, ctx.query['lang']);
+  const pageContext = pageContextOf(ctx, deps, ctx.query['lang']);
   const given = readAttemptCode(attemptCode);
   const read = given && (await findAttemptAndCheckout(deps.db, code, given.sha256));
   if (!read) {
     if (!given || given.code !== readAttemptCookie(ctx, deps)?.code)
       throw new DomainError('checkout_not_found', 'There is no attempt at this address.');
     // Another post of the form is making the attempt, or was refused.
-    redirect(ctx, inLanguage(`${PREFIX}${code}`, spoken.chosenLanguage));
+    redirect(ctx, inLanguage(`${PREFIX}${code}`, pageContext.chosenLanguage));
     return;
   }
   const { found } = read;
-  const visit: AttemptVisit = { ...read, code: attemptCode, spoken, at: new Date() };
+  const visit: AttemptVisit = { ...read, code: attemptCode, pageContext, at: new Date() };
   if (isReceipt) {
     const page = receiptPage(deps, visit);
     if (!page) throw new DomainError('checkout_not_found', 'There is no receipt of what was not paid.');
@@ -168,33 +168,33 @@ async function codeForAnother(ctx: ApiContext, deps: PayDeps, { checkout }: Chec
 async function pay(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> {
   if (isFromOtherSite(ctx, deps)) throw stale('from another site');
   const fields = await readFields(ctx);
-  const spoken = spokenTo(ctx, deps, fields['lang']);
+  const pageContext = pageContextOf(ctx, deps, fields['lang']);
   const attempt = readAttemptCode(fields['attempt']);
   if (!attempt || readAttemptCookie(ctx, deps)?.code !== attempt.code) throw stale('the cookie is not of the form');
   const found = await findCheckout(deps, code);
   const typed = typeof fields['phone'] === 'string' ? fields['phone'].trim() : '';
   if (await findAttemptForPayer(deps.db, found.checkout, attempt.sha256)) {
-    redirect(ctx, attemptPath(found.checkout, attempt, spoken));
+    redirect(ctx, attemptPath(found.checkout, attempt, pageContext));
     return;
   }
   const refusal = refusalOf(deps, found, new Date());
   if (refusal?.kind === 'unserved') {
-    sendPage(ctx, closedPage(deps, found, spoken, { refusal, isRefusal: true }));
+    sendPage(ctx, closedPage(deps, found, pageContext, { refusal, isRefusal: true }));
     return;
   }
   const showError = (error: TextKey, shown: Pick<FormState, 'phone' | 'choice' | 'errorValues'> = {}) => {
-    sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone: typed, error, ...shown }));
+    sendPage(ctx, formPage(deps, found, pageContext, { attempt: attempt.code, phone: typed, error, ...shown }));
   };
   const earlier = await earlierPayer(deps, found, fields['again']);
   const served = countriesOf(found.checkout.currency, deps.payments.coverage);
   const read = earlier ?? readTyped(typed, served, fields['country']);
   if (read.kind === 'ambiguous') {
-    showError('error.phone.country', { choice: countryChoice(read.phones, spoken) });
+    showError('error.phone.country', { choice: countryChoice(read.phones, pageContext) });
     return;
   }
   if (read.kind === 'refused') {
     const formerOf = read.formerOf.filter((country) => served.includes(country));
-    if (formerOf.length > 0) showError('error.phone.longer', { errorValues: formerValues(formerOf, spoken) });
+    if (formerOf.length > 0) showError('error.phone.longer', { errorValues: formerValues(formerOf, pageContext) });
     else showError(typed === '' ? 'error.phone.missing' : 'error.phone.invalid');
     return;
   }
@@ -205,19 +205,19 @@ async function pay(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> 
     const { requestId } = ctx.state;
     const created = await makeAttempt(deps, found, { attempt, phone, operator, address: addressOf(ctx), requestId });
     if (created) ctx.state.paymentId = created;
-    redirect(ctx, attemptPath(found.checkout, attempt, spoken));
+    redirect(ctx, attemptPath(found.checkout, attempt, pageContext));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const formError = formErrorOf(error);
     if (error instanceof AttemptRefused)
-      sendPage(ctx, closedPage(deps, found, spoken, { refusal: error.refusal, isRefusal: true }));
+      sendPage(ctx, closedPage(deps, found, pageContext, { refusal: error.refusal, isRefusal: true }));
     else if (formError) {
       const choice = error.code === 'phone_unsupported' ? operatorChoice(deps, found, read.phone) : null;
       // With the chosen country, so that it need not be chosen again.
       showError(formError, { choice, phone: fields['country'] === undefined || earlier ? typed : `+${phone}` });
     }
     // The same form was posted twice at once: the first post makes the attempt, and its page shows the outcome.
-    else if (error.type === 'idempotency_error') redirect(ctx, attemptPath(found.checkout, attempt, spoken));
+    else if (error.type === 'idempotency_error') redirect(ctx, attemptPath(found.checkout, attempt, pageContext));
     else throw error;
   }
 }
@@ -293,7 +293,7 @@ async function makeAttempt(
   return created.kind === 'accepted' ? created.payments[0].id : null;
 }
 
-function attemptPath({ code }: Checkout, attempt: AttemptCode, { chosenLanguage }: Spoken): string {
+function attemptPath({ code }: Checkout, attempt: AttemptCode, { chosenLanguage }: PageContext): string {
   return inLanguage(`${PREFIX}${code}/${attempt.code}`, chosenLanguage);
 }
 

@@ -15,10 +15,14 @@ export type PayDeps = Pick<
   readonly checkoutAttemptsPerAddress: number;
 };
 
-export type Spoken = Pick<Page, 'language' | 'chosenLanguage' | 'isTest'>;
+export type PageContext = Pick<Page, 'language' | 'chosenLanguage' | 'isTest'>;
 
 /** The language in the address or the form, or else the first language of the browser that has texts. */
-export function spokenTo(ctx: ApiContext, { environment }: Pick<PayDeps, 'environment'>, named: unknown): Spoken {
+export function pageContextOf(
+  ctx: ApiContext,
+  { environment }: Pick<PayDeps, 'environment'>,
+  named: unknown,
+): PageContext {
   const chosenLanguage = languageOf(named);
   return { chosenLanguage, language: chosenLanguage ?? preferredLanguage(ctx), isTest: environment === 'test' };
 }
@@ -31,7 +35,7 @@ function preferredLanguage(ctx: ApiContext): Language {
 /** The values for every text about this checkout. Of the merchant's own words only the name is among them. */
 export function valuesOf(
   { checkout, merchantName }: CheckoutForPayer,
-  { language }: Spoken,
+  { language }: PageContext,
   { payments: { coverage } }: PayDeps,
 ): Values {
   return {

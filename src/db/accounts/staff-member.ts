@@ -1,5 +1,11 @@
 // Rows of the staff: their password hashes and second factors. An unattested row counts for nothing.
-import { canLogIn, FEWEST_STAFF, staffGone, type StaffMember, type StaffName } from '../../domain/accounts/staff.ts';
+import {
+  canLogIn,
+  FEWEST_STAFF,
+  staffMemberInactive,
+  type StaffMember,
+  type StaffName,
+} from '../../domain/accounts/staff.ts';
 import type { StaffId, StaffProposalId } from '../../domain/ids.ts';
 import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { insertion } from '../platform/columns.ts';
@@ -63,7 +69,7 @@ export async function lockStaff(tx: Tx): Promise<void> {
 /** Throws `state_conflict` unless the person can log in now. Lock the staff first. */
 export async function requireStaff(tx: Tx, { id, name }: StaffMember): Promise<void> {
   const found = await findStaffMember(tx, id);
-  if (found?.name !== name || !canLogIn(found)) throw staffGone({ name });
+  if (found?.name !== name || !canLogIn(found)) throw staffMemberInactive({ name });
 }
 
 /** The context of the sealed secret of the person's codes: a secret from before a reset cannot be opened. */

@@ -3,7 +3,7 @@
 import { stateConflict } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import { RECOVERY_LIFE_MS } from '../../domain/accounts/recovery.ts';
-import { staffGone, type StaffMember } from '../../domain/accounts/staff.ts';
+import { staffMemberInactive, type StaffMember } from '../../domain/accounts/staff.ts';
 import type { StaffProposal, StaffProposalKind, StaffProposalPayloads } from '../../domain/accounts/staff-proposal.ts';
 import { recordStaffAct } from './audit.ts';
 import { listMerchantsOf } from './member.ts';
@@ -76,7 +76,7 @@ async function dismiss(tx: Tx, { payload, proposal, by, at, endedAt }: Dismissal
 
 async function findDispensable(tx: Tx, { member, name }: StaffProposalPayloads['staff_end']): Promise<StaffAccount> {
   const found = await findStaffMember(tx, member);
-  if (found?.state !== 'active') throw staffGone({ name });
+  if (found?.state !== 'active') throw staffMemberInactive({ name });
   if (!(await isDispensable(tx, member))) {
     throw stateConflict(
       `Without ${name}, fewer than two of the staff could log in, and nobody could add one. Add another one first.`,

@@ -54,7 +54,7 @@ async function requirePersonWaited(db: Queryable, move: MoneyMove): Promise<void
 }
 
 /** Those of these members whose waiting time, if any, is over. */
-export async function waitedAmong(
+export async function membersPastWaitingTime(
   db: Queryable,
   members: readonly Membership[],
   { policy, environment, at }: Omit<MoneyMove, 'userId'>,

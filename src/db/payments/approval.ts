@@ -4,7 +4,7 @@ import type { Approval } from '../../domain/payments/approval.ts';
 import type { MoneyOut, MoneyOutKind } from '../../domain/payments/payment.ts';
 import { holdsOneOf } from '../../domain/accounts/member.ts';
 import { listMembershipsAmong } from '../accounts/member.ts';
-import { waitedAmong, type MoneyMove } from '../accounts/waiting-time.ts';
+import { membersPastWaitingTime, type MoneyMove } from '../accounts/waiting-time.ts';
 import { insertion } from '../platform/columns.ts';
 import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 
@@ -83,7 +83,7 @@ export async function countApprovers(
 ): Promise<number> {
   const members = await listMembershipsAmong(tx, move.merchantId, userIds);
   const approvers = members.filter(({ roles }) => holdsOneOf(roles, ['approver']));
-  return (await waitedAmong(tx, approvers, move)).length;
+  return (await membersPastWaitingTime(tx, approvers, move)).length;
 }
 
 const SUM_SINCE = statement('approval_sum_since')`

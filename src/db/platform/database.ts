@@ -247,7 +247,7 @@ async function withTransaction<Result>(
 }
 
 /** The same transaction, which announces its changes as those of this request. */
-export function asRequested(tx: Tx, requestId: string): Tx {
+export function withRequestId(tx: Tx, requestId: string): Tx {
   return {
     ...tx,
     announce: (news) => {

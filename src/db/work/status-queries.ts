@@ -91,7 +91,7 @@ export async function claimQueries(
 }
 
 // A claim of a dead process is due like any other.
-const PUT_OFF = statement('status_query_put_off')`
+const POSTPONE = statement('status_query_put_off')`
   WITH RECURSIVE ${CLASSES},
   picked AS (
     SELECT due.id FROM class CROSS JOIN LATERAL (
@@ -103,17 +103,17 @@ const PUT_OFF = statement('status_query_put_off')`
   RETURNING w.id, w.kind, w.merchant_id, w.priority`;
 
 /** A due query that was postponed, because its operator is not called now. */
-export type PutOffQuery = Pick<ClaimedQuery, 'id' | 'kind' | 'merchantId'> & {
+export type PostponedQuery = Pick<ClaimedQuery, 'id' | 'kind' | 'merchantId'> & {
   readonly priority: QueryDue['priority'];
 };
 
 /** Postpones up to `limit` due queries about payments of these kinds. No process is told, and no query counts. */
-export async function putOffQueries(
+export async function postponeQueries(
   db: Queryable,
   operator: OperatorId,
   { limit, kinds, waitMs }: Pick<ClaimQueries, 'limit' | 'kinds'> & { readonly waitMs: number },
-): Promise<PutOffQuery[]> {
-  return db.run<PutOffQuery>(PUT_OFF, [[operator], limit, kinds, waitMs]);
+): Promise<PostponedQuery[]> {
+  return db.run<PostponedQuery>(POSTPONE, [[operator], limit, kinds, waitMs]);
 }
 
 // What happened meanwhile has moved the row: a change of the payment ended the claim, and a callback set due_at.

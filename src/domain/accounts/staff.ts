@@ -37,6 +37,6 @@ export function staffRefused(reason: string): DomainError {
 }
 
 /** The person was ended or reset after the log-in, or no process of ours wrote their row. */
-export function staffGone({ name }: Pick<StaffMember, 'name'>): DomainError {
+export function staffMemberInactive({ name }: Pick<StaffMember, 'name'>): DomainError {
   return stateConflict(`${name} can no longer log in as staff.`);
 }

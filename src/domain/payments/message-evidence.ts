@@ -50,7 +50,8 @@ export function messageEvidence(
   const isUnconfirmed = last !== undefined && !queries.some(({ seenMessageId }) => seenMessageId >= last.id);
   const deciding = paid ?? confirmed;
   if (deciding !== undefined) {
-    const { status } = (paid === undefined && confirmedBy(deciding, decisive, queryOf)) || deciding;
+    const first = paid === undefined ? confirmedBy(deciding, decisive, queryOf) : undefined;
+    const { status } = first ?? deciding;
     return { queried: queriedOf({ ...deciding, status }, queryOf), isUnconfirmed: false };
   }
   const known = isFinal(state) ? undefined : counted.find(({ status }) => SHOWS_IT.has(status.kind));

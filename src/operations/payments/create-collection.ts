@@ -17,7 +17,7 @@ import {
   type CreatePayment,
   type NewRequested,
 } from '../../domain/payments/new-payment.ts';
-import { backlogFull, notFound, recordsUnavailable, unlessRefused } from '../../domain/errors.ts';
+import { backlogFull, notFound, recordsUnavailable, nullOnDomainError } from '../../domain/errors.ts';
 import { newId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
@@ -85,7 +85,7 @@ export function createAcceptance(
     if (!input.isAcceptingWork) return null;
     // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
     // A request that is refused by now may have been accepted before: then its stored response is what it gets.
-    const collection = await unlessRefused(() => newCollection({ ...input, generation: 1 }, context));
+    const collection = await nullOnDomainError(() => newCollection({ ...input, generation: 1 }, context));
     if (collection === null) return null;
     const outcome = accepted(collection, 202);
     const { keyVersion } = input;

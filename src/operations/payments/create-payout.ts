@@ -9,7 +9,7 @@ import { findPermissionVersion } from '../../db/accounts/payout-permission.ts';
 import { acceptPayout } from '../../db/payments/payout-acceptance.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
-import { DomainError, backlogFull, unlessRefused } from '../../domain/errors.ts';
+import { DomainError, backlogFull, nullOnDomainError } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
 import { countsAsMaker, permissionDenied } from '../../domain/accounts/member.ts';
@@ -89,7 +89,7 @@ export function createPayoutAcceptance(
     if (!input.isAcceptingWork) return null;
     const name = `${input.apiKeyId} ${keyVersion}`;
     const permission =
-      known.get(name) ?? (await unlessRefused(() => readPermission(context, { ...input, keyVersion })));
+      known.get(name) ?? (await nullOnDomainError(() => readPermission(context, { ...input, keyVersion })));
     if (permission === null) return null;
     known.set(name, permission);
     // Nothing but the time can pass, so what was allowed stays so; a clock that was set back is before it.
@@ -97,7 +97,7 @@ export function createPayoutAcceptance(
     // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
     const planned = { ...input, generation: 1 };
     // `createPayout` has more reasons to refuse, and an order of them.
-    const payout = await unlessRefused(() => newPayout(planned, permission.policy, context));
+    const payout = await nullOnDomainError(() => newPayout(planned, permission.policy, context));
     if (payout === null) return null;
     const outcome = accepted(payout, 202);
     const { response } = outcome;

@@ -1,6 +1,6 @@
 // Ends a payout or refund without sending it: an approver rejects it while it is queued, or its maker cancels it until a send begins.
 import { recordAct } from '../../db/accounts/audit.ts';
-import { asRequested } from '../../db/platform/database.ts';
+import { withRequestId } from '../../db/platform/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { lockMoneyOut, recordDecision } from '../../db/payments/payment.ts';
 import { holdsOneOf, permissionDenied, type ByPerson, type Role } from '../../domain/accounts/member.ts';
@@ -40,7 +40,7 @@ export async function endQueuedPayment<Kind extends MoneyOutKind>(
       if (!releases.isReleaseAttested(payment)) throw notReleasedByUs(payment);
     }
     const recording = { environment, clocks, at };
-    const after = await recordDecision(asRequested(tx, by.requestId), payment, decisionOf(input), recording);
+    const after = await recordDecision(withRequestId(tx, by.requestId), payment, decisionOf(input), recording);
     if (after === null) throw notQueued(payment);
     await recordAct(tx, by, {
       action: `${kind}.${after.state}`,

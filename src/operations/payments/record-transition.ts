@@ -4,7 +4,7 @@ import { insertExchange, type NewExchange } from '../../db/payments/operator-exc
 import { getPayment } from '../../db/payments/payment.ts';
 import { recordChange, type ChangeConditions } from '../../db/payments/payment-change.ts';
 import { isSendRepeated, recordIssuedId } from '../../db/payments/payment-progress.ts';
-import { findWasAway } from '../../db/work/breakers.ts';
+import { wasBreakerOpen } from '../../db/work/breakers.ts';
 import type { Tx } from '../../db/platform/database.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import { productOf } from '../../domain/payments/breaker.ts';
@@ -102,7 +102,7 @@ async function asRecorded(before: Payment, input: TransitionInput, { db }: Payme
   const { operator, kind, updatedAt } = before;
   return {
     kind: input.kind,
-    isOperatorAway: await findWasAway(db, { operator, product: productOf(kind), since: updatedAt }),
+    isOperatorAway: await wasBreakerOpen(db, { operator, product: productOf(kind), since: updatedAt }),
   };
 }
 

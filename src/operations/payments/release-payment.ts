@@ -1,7 +1,7 @@
 // Releases payouts and refunds: records the approval of a person, and releases the payment when it has enough approvals.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { recordRefusal } from '../../db/accounts/refusal.ts';
-import { asRequested, withSavepoint, type Tx } from '../../db/platform/database.ts';
+import { withRequestId, withSavepoint, type Tx } from '../../db/platform/database.ts';
 import { respondOnce } from '../../db/payments/idempotency-key.ts';
 import { isPaymentAttested } from '../../db/payments/attested-credit.ts';
 import { findAttestedFunds, type AttestedFunds } from '../../db/payments/attested-funds.ts';
@@ -177,7 +177,7 @@ async function approve(
   const approved = withApprovalsRequired({ ...payment, approvals }, policy, context);
   const isReleased = (await countApprovals(tx, approved, count, context)) >= approved.approvalsRequired;
   const after = isReleased
-    ? await release(asRequested(tx, input.by.requestId), approved, at, context)
+    ? await release(withRequestId(tx, input.by.requestId), approved, at, context)
     : await waitForAnother(tx, approved, at);
   await recordAct(tx, input.by, {
     action: `${kind}.${isReleased ? 'released' : 'approved'}`,
