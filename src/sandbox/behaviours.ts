@@ -32,7 +32,7 @@ export type Behaviour = {
   readonly timesOutInQueue?: boolean;
   /** After the payment the operator returns the money by itself and reports the return in one more callback. */
   readonly isGivenBack?: boolean;
-  /** The payer pays one whole unit more than requested. */
+  /** The operator pays one whole unit more than requested. */
   readonly paysOneMore?: boolean;
   /** The payment has the receipt of the last paid payment of its kind. */
   readonly reusesReceipt?: boolean;
