@@ -19,7 +19,7 @@ export type AirtelMoneyConfig = {
   /** Limit for a whole call, including its token and key requests and its one repetition. */
   readonly requestTimeoutMs: number;
   readonly connections: number;
-  /** Where all processes keep the access token. */
+  /** The store in which all processes keep the access token. */
   readonly tokens: TokenStore;
 };
 

@@ -15,7 +15,7 @@ export type AirtelMarket = {
   readonly callingCode: string;
 };
 
-/** A request whose body is signed; one with a PIN is written again for each key. */
+/** A request whose body is signed; a body with a PIN is written again for each key. */
 export type SignedRequest = { readonly path: string; readonly body: (publicKey: KeyObject) => string };
 
 const NOTE_RULES = { maxLength: 64, fallback: 'Payment' };

@@ -45,7 +45,7 @@ type Verdict = {
   readonly meaning: CodeMeaning | null;
 };
 
-/** Null: the response does not come from Airtel's API. A malformed code counts as one that is not listed. */
+/** Null if the response does not come from Airtel's API. A malformed code counts as a code that is not listed. */
 function verdictOf(response: HttpResponse, use: AirtelUse): Verdict | null {
   const parsed = envelope.safeParse(response.body.kind === 'json' ? response.body.value : null);
   if (!parsed.success) return null;

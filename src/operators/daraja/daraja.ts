@@ -21,7 +21,7 @@ export type DarajaConfig = Omit<DarajaParty, 'publicKey'> & {
   /** Limit for a whole call, including its token request and its one repetition. */
   readonly requestTimeoutMs: number;
   readonly connections: number;
-  /** Where all processes keep the access token. */
+  /** The store in which all processes keep the access token. */
   readonly tokens: TokenStore;
   readonly nowMs?: () => number;
 };

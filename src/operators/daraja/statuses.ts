@@ -113,7 +113,7 @@ export function unanswered(response: HttpResponse, causeOf500: 'no_answer' | nul
   return { kind: 'unknown', reason, ...causeOfStatus(status) };
 }
 
-/** Why Daraja did nothing with the request; null: it may have done something. */
+/** Why Daraja did nothing with the request; null if Daraja may have processed it. */
 function causeBeforeProcessing(response: HttpResponse): Trouble | null {
   if (response.status === 429 || THROTTLES.has(keyOf(response))) return 'busy';
   if (isTokenRefused(response)) return 'account';

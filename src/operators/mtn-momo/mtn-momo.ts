@@ -71,7 +71,7 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
       return readSendResponse(await call(disbursement, transfer(request, callbackUrl)), 'payout');
     },
     getPayoutStatus: (payment) => queryStatus(disbursement, '/transfer', payment, 'payout'),
-    // MTN's refunds are part of the disbursement product, with its credentials.
+    // MTN's refunds belong to the disbursement product and use its credentials.
     async refundCollection(request) {
       return readSendResponse(await call(disbursement, refund(request, callbackUrl)), 'refund');
     },
