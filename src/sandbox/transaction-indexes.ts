@@ -7,7 +7,7 @@ export type TransactionIndexes = {
   /** The refund that was accepted for a collection and did not fail: a collection has at most one. */
   refundOf(operatorReference: string): string | undefined;
   issued(issuedId: string): string | undefined;
-  /** In order of arrival. */
+  /** The keys of the prompts in order of arrival. */
   promptsFor(accountReference: string): readonly string[];
 };
 
