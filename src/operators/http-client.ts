@@ -1,4 +1,4 @@
-// The HTTP client of all operator adapters: persistent connections, hard limits, and results in place of exceptions.
+// The HTTP client of all operator adapters: persistent connections, hard limits, and results instead of exceptions.
 import { Pool } from 'undici';
 import type { Trouble } from '../domain/payments/breaker.ts';
 import { createConnector } from '../outbound/connector.ts';
@@ -15,8 +15,8 @@ type ResponseBody =
   { readonly kind: 'empty' } | { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'other' };
 
 /**
- * `no_response`: the connection failed, the request timed out, or the response was incomplete or too large. Its cause is `busy` only where
- * nothing was sent, and is absent only where the fault is our own. `isUnprocessed`: no byte of the request left us.
+ * `no_response`: the connection failed, the request timed out, or the response was incomplete or too large. Its cause is `busy` only if
+ * nothing was sent, and absent only if the fault is ours. `isUnprocessed`: no byte of the request was sent.
  */
 export type HttpResult =
   | { readonly kind: 'response'; readonly status: number; readonly body: ResponseBody }
@@ -112,7 +112,7 @@ function readBody(text: string): ResponseBody {
   }
 }
 
-/** Of a connection that was never made, so that nothing was sent. */
+/** Errors of a connection that was never made, so that nothing was sent. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -120,13 +120,13 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-// The code and never the message: messages of the network layer may contain headers, addresses or parts of a body.
+// Returns the code and never the message: messages of the network layer may contain headers, addresses or parts of a body.
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** 429 and 503 come before anything is done. 502 and 504 are of a gateway whose own request was not answered. */
+/** The operator sends 429 and 503 before it processes a request. 502 and 504 come from a gateway that received no response. */
 const TROUBLES: Readonly<Partial<Record<number, Trouble>>> = {
   429: 'busy',
   502: 'no_answer',
@@ -134,7 +134,7 @@ const TROUBLES: Readonly<Partial<Record<number, Trouble>>> = {
   504: 'no_answer',
 };
 
-/** What a status alone says of the operator, whatever the payment, as a part of an outcome; nothing where it says nothing. */
+/** The trouble that a status alone proves, whatever the payment, as a part of an outcome; empty if the status proves none. */
 export function causeOfStatus(status: number): { readonly cause?: Trouble } {
   const cause = TROUBLES[status];
   return cause === undefined ? {} : { cause };

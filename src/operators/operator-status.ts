@@ -1,4 +1,4 @@
-// Turns what an operator answered to a status query into the operator status of a payment, whatever decimal format it uses.
+// Turns the outcome of a status query into the operator status of a payment, whatever decimal format the operator uses.
 import { toDecimalString, type Money } from '../domain/money.ts';
 import type { OperatorStatus } from '../domain/payments/operator-status.ts';
 import type { Paid, Reported, StatusOutcome } from './port.ts';
@@ -10,8 +10,9 @@ type Requested = Money & {
 };
 
 /**
- * Paid with other money than was requested, to the unit, or by another phone, or with money that cannot be read, it is
- * `paid_otherwise`. Paid without the receipt that a status should name, it is `unreadable`. Not paid, and with other money or another phone, it is `other_payment`.
+ * A paid payment is `paid_otherwise` if its money differs at all from the request, if another phone paid, or if its money cannot be
+ * read. It is `unreadable` if the status lacks the receipt that it should name. An unpaid payment with other money or another phone is
+ * `other_payment`.
  */
 export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): OperatorStatus {
   if (!isAsRequested(outcome, requested)) {
@@ -37,7 +38,7 @@ export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): 
         ? { kind: 'unreadable' }
         : { kind: 'paid', operatorReceipt: outcome.receipt };
     case 'returned': {
-      // Nothing else proves that it was paid, and a wrong guess would post money that does not exist: a person must find out.
+      // Only a receipt proves that the payment was paid, and a wrong guess would post money that does not exist: a person must find out.
       const operatorReceipt = outcome.receipt ?? requested.operatorReceipt ?? null;
       return operatorReceipt === null
         ? { kind: 'paid_otherwise', operatorReceipt, reported: null }
@@ -64,7 +65,7 @@ export function isPaidAsRequested(paid: Paid, requested: Money): boolean {
   return paid.currency === requested.currency && canonical(paid.amount) === canonical(toDecimalString(requested));
 }
 
-// Text and not `number`: amounts can be larger than a float holds exactly.
+// Compares texts and not `number`s: amounts can be larger than a float holds exactly.
 function canonical(decimal: string): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   const digits = whole.replace(/^0+(?=\d)/, '');

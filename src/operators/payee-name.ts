@@ -3,7 +3,7 @@ import { LONGEST_PAYEE_NAME } from '../domain/payments/payee-name.ts';
 import { isVisibleLine } from '../domain/visible-text.ts';
 import type { NameOutcome } from './port.ts';
 
-/** In one line, and cut where it is far too long. `unknown` where it has characters that cannot be shown. */
+/** Returns the name in one line, cut to the longest length. `unknown` if the name has characters that cannot be shown. */
 export function nameOutcome(text: string): NameOutcome {
   const name = text.replace(/\s+/g, ' ').trim().slice(0, LONGEST_PAYEE_NAME).trim();
   if (name === '') return { kind: 'unnamed' };

@@ -1,7 +1,7 @@
 // Converts a merchant's free text into the short note that an operator shows on a handset.
 
-// MTN responds 400 to a note with an apostrophe or `&`, and publishes no whole list. Both have a meaning in XML, which wallet
-// platforms speak, and so have `"`, `<` and `>`: none of the five is sent, in any form that keyboards and word processors produce.
+// MTN responds 400 to a note with an apostrophe or `&`, and publishes no complete list. Both have a meaning in XML, which wallet
+// platforms use, as have `"`, `<` and `>`: none of the five is sent, in any form that keyboards and word processors produce.
 const QUOTES = /['’‘‛`´ʼ＇"“”„‟＂]/g;
 const MARKUP_AND_BLANKS = /[&＆﹠<＜﹤>＞﹥\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Zl}\p{Zp}]+/gu;
 
@@ -14,7 +14,7 @@ export function cleanNote(text: string, { maxLength, fallback }: { maxLength: nu
   return cut(line, maxLength).trimEnd() || fallback;
 }
 
-// By code points, so that a cut never leaves half of a surrogate pair.
+// Cuts between code points, so that no half of a surrogate pair remains.
 function cut(line: string, maxLength: number): string {
   if (line.length <= maxLength) return line;
   let kept = '';

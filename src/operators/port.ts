@@ -26,7 +26,7 @@ export type PayoutRequest = {
 };
 
 export type RefundRequest = {
-  /** The refund's own UUID v4 and not its collection's; recorded first and the same on every retry, as for a payout. */
+  /** The refund's own UUID v4, not its collection's; recorded before the first send and the same on every retry, as for a payout. */
   readonly operatorReference: string;
   /** The reference under which the collection was requested. */
   readonly originalOperatorReference: string;
@@ -36,8 +36,8 @@ export type RefundRequest = {
 };
 
 /**
- * `isUnprocessed`: the operator did nothing with the call, because the answer precedes processing or nothing was sent. So even a product
- * whose sends are made once may send again. Absent: it may have been processed.
+ * `isUnprocessed`: the operator did nothing with the call, because its answer precedes processing or nothing was sent. So even a product
+ * whose sends are made once may send again. Absent: the operator may have processed the call.
  */
 type Unanswered = {
   readonly kind: 'unknown';
@@ -47,11 +47,11 @@ type Unanswered = {
 };
 
 /**
- * The outcome of a send. `refused` is final for this payment. `unknown` means that the operator may or may not have accepted it; whatever
- * its cause, it fails no payment.
+ * The outcome of a send. `refused` is final for this payment. `unknown` means that the operator may or may not have accepted it; `unknown`
+ * fails no payment, whatever its cause.
  */
 export type SendOutcome =
-  /** `isRepeated`: by the operator's word it had the reference already. `issuedId`: the operator's own id of the payment. */
+  /** `isRepeated`: the operator says that it already had the reference. `issuedId`: the operator's own id of the payment. */
   | { readonly kind: 'accepted'; readonly isRepeated?: true; readonly issuedId?: string }
   | { readonly kind: 'refused'; readonly code: FailureCode; readonly operatorCode: string }
   | Unanswered;
@@ -59,66 +59,66 @@ export type SendOutcome =
 /** The money that was paid, as the operator reports it: a decimal string in whole units, and an ISO 4217 code. */
 export type Paid = { readonly amount: string; readonly currency: string };
 
-/** What else the operator says of a payment; absent what it does not say, or what cannot be read. A digit of a phone that it hides is `*`. */
+/** Further data that the operator reports; a field that it omits, or that cannot be read, is absent. A hidden digit of a phone is `*`. */
 export type Reported = { readonly phone?: string; readonly money?: Paid };
 
-/** Of what was paid; `paid` is absent where the operator's statuses name no amount. */
+/** The report of a paid payment; `paid` is absent if the operator's statuses name no amount. */
 type ReportedPaid = { readonly paid?: Paid } & Pick<Reported, 'phone'>;
 
 /**
  * The outcome of a status query. `unknown`: the operator gave no usable answer about this payment; `not_found`: it never
- * accepted the payment. What names our reference says that it has the payment, whatever else cannot be read of it. The caller must
- * compare what is reported with what was requested (`operatorStatusOf`).
+ * accepted the payment. An answer with our reference proves that the operator has the payment, even if the rest cannot be read. The
+ * caller must compare the reported data with the request (`operatorStatusOf`).
  */
 export type StatusOutcome =
   | ({ readonly kind: 'pending' } & Reported)
-  /** The receipt is null only where the operator's statuses name none (`statusSays` of the catalogue). */
+  /** The receipt is null only if the operator's statuses name none (`statusSays` of the catalogue). */
   | ({ readonly kind: 'succeeded'; readonly receipt: string | null } & ReportedPaid)
   | ({ readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string } & Reported)
   /**
-   * The operator has returned the money: a collection reversed, a payout returned. Without a receipt it proves that it was paid only
-   * where that is on record.
+   * The operator has returned the money: a collection reversed, a payout returned. Without a receipt, only our records can prove that the
+   * payment was paid.
    */
   | ({ readonly kind: 'returned'; readonly receipt: string | null } & ReportedPaid)
-  /** It was paid, and perhaps returned; how much, or by which receipt, cannot be read. */
+  /** The payment was paid, and perhaps returned; its amount or receipt cannot be read. */
   | { readonly kind: 'paid_unreadable'; readonly receipt: string | null; readonly reason: string }
-  /** The operator has it, and its status cannot be read. */
+  /** The operator has the payment, and its status cannot be read. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'not_found' }
-  /** The operator took the question, and answers at the address of the query. This decides nothing. */
+  /** The operator took the query, and will answer at the address of the query. This outcome decides nothing. */
   | { readonly kind: 'asked' }
   | Unanswered;
 
 /** A payment that was sent, as a status query names it. */
 export type SentPayment = {
   readonly operatorReference: string;
-  /** The operator's own id of the payment; null: the response that had it was lost, or the operator issues none. */
+  /** The operator's own id of the payment; null if the response with the id was lost, or the operator issues none. */
   readonly issuedId: string | null;
   /**
-   * Where the issued id is lost: the one that messages to the payment's own address name, which say that it failed. Nobody proves that it is
-   * this payment's: nothing is paid on it.
+   * If the issued id is lost: the id in messages to the payment's own address, which say that the payment failed. Nothing proves that the
+   * id belongs to this payment, so this id never proves a payment paid.
    */
   readonly namedId: string | null;
-  /** When the last send began; null: none did. */
+  /** When the last send began; null if no send began. */
   readonly sentAt: Date | null;
-  /** Of the recorded query, where the status comes by callback: the answer comes to an address made from it. Null: it is not needed. */
+  /** The id of the recorded query, if the status comes by callback to an address made from this id. Null if it is not needed. */
   readonly queryId: string | null;
 };
 
-/** What arrives at an address that we gave to an operator for one request, as far as it can be read. It proves no origin. */
+/** A message to an address that we gave to an operator for one request, as far as it can be read. The message proves no origin. */
 export type OperatorMessage = {
   readonly status: StatusOutcome;
-  /** Which payment it says that it is about; null where it does not say. */
+  /** The ids of the payment that the message names; null if it names none. */
   readonly issuedId: string | null;
   readonly operatorReference: string | null;
 };
 
-/** The name under which the operator knows a phone. `unknown`: it gave no usable answer. */
+/** The name under which the operator knows a phone. `unknown`: the operator gave no usable answer. */
 export type NameOutcome = { readonly kind: 'named'; readonly name: string } | { readonly kind: 'unnamed' } | Unanswered;
 
 /**
- * One operator. No method throws because of the network or the operator: that is an outcome. Every call has its own
- * time-out. Where the catalogue calls a send idempotent, sending it again with the same reference never raises, pays or refunds twice.
+ * One operator. No method throws because of the network or the operator: such failures are outcomes. Every call has its own
+ * timeout. If the catalogue calls a send idempotent, sending it again with the same reference never raises, pays or refunds twice.
  */
 export type Operator = {
   readonly id: OperatorId;
@@ -130,13 +130,13 @@ export type Operator = {
   refundCollection(request: RefundRequest): Promise<SendOutcome>;
   /** The payment is the refund, not the collection. */
   getRefundStatus(payment: SentPayment): Promise<StatusOutcome>;
-  /** The name of whoever would be paid at this phone; null where the operator offers no such call. */
+  /** The name of the person who would be paid at this phone; null if the operator offers no such call. */
   readonly getPayeeName: ((phone: string) => Promise<NameOutcome>) | null;
-  /** The reference in a callback, or null when it has none. A callback is a hint and never decides a payment. */
+  /** The reference in a callback, or null if it has none. A callback is a hint and never decides a payment. */
   parseCallback(body: unknown): { readonly operatorReference: string } | null;
   /**
-   * Reads what arrived at an address of this purpose, or null where it says nothing of a payment; a pure function. Null where the operator's
-   * callbacks are hints only.
+   * A pure function that reads a message to an address of this purpose, and returns null if the message carries no payment information.
+   * Null if the operator's callbacks are only hints.
    */
   readonly readMessage: ((purpose: MessagePurpose, body: unknown) => OperatorMessage | null) | null;
   close(): Promise<void>;

@@ -1,12 +1,11 @@
-// Caches what an operator gives for a time, such as an access token: requested once, shared by all calls and by all processes, and renewed
-// before it expires.
+// Caches a token that an operator gives for a time: requested once, shared by all calls and all processes, and renewed before it expires.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { HttpResult } from './http-client.ts';
 
 export type FetchedToken = { readonly kind: 'token'; readonly token: string; readonly lifeSeconds: number } | NoToken;
 
-/** `account`: the operator refuses our credentials. `busy`: it gives no token now. Without a cause: our own store is away. */
+/** `account`: the operator refuses our credentials. `busy`: it gives no token now. Without a cause: our own store is unavailable. */
 type NoToken = { readonly kind: 'no_token'; readonly reason: string; readonly cause?: 'account' | 'busy' };
 
 type TokenResult = { readonly kind: 'token'; readonly token: string } | NoToken;
@@ -18,35 +17,35 @@ type TokenCache = {
   drop(token: string): void;
 };
 
-/** A token as all processes share it. */
+/** A token that all processes share. */
 export type StoredToken = {
   /** Counts the renewals. */
   readonly number: number;
-  /** Null: it cannot be opened any more. */
+  /** Null: the token can no longer be decrypted. */
   readonly token: string | null;
-  /** Until it has to be renewed; below zero when it had to be. */
+  /** The time until the token must be renewed; below zero if its renewal is overdue. */
   readonly renewInMs: number;
 };
 
 /** The token of one product that all processes share. Every method may reject. */
 export type TokenStore = {
-  /** Null: there is none. */
+  /** Null: no token is stored. */
   read(): Promise<StoredToken | null>;
-  /** True: the caller alone renews the token of this number, 0 without one, until `leaseMs` have passed. */
+  /** True: only the caller renews the token of this number (0 if there is none) until `leaseMs` have passed. */
   beginRenewal(number: number, leaseMs: number): Promise<boolean>;
-  /** Replaces the token of this number, unless that was done; null: there is no new one, and another may try. */
+  /** Replaces the token of this number, unless it was replaced already; null: there is no new token, and another process may try. */
   endRenewal(number: number, renewed: { readonly token: string; readonly renewInMs: number } | null): Promise<void>;
 };
 
-/** Longer than a request for a token takes, with what is done before and after it. */
+/** An allowance for the steps before and after the request for a token. */
 const RENEWAL_MARGIN_MS = 2000;
 
-/** How long a process may take to renew what it requests within the time-out. */
+/** How long a process may take to renew a token whose request has this timeout. */
 export function leaseOf(timeoutMs: number): number {
   return timeoutMs + RENEWAL_MARGIN_MS;
 }
 
-/** For what a process keeps for itself. */
+/** A store for tokens that a process does not share. */
 export function storeInMemory(): TokenStore {
   return {
     read: () => Promise.resolve(null),
@@ -57,12 +56,12 @@ export function storeInMemory(): TokenStore {
 
 type TokenCacheOptions = {
   readonly store: TokenStore;
-  /** How long a renewal may take; then another process makes it. Longer than `fetchToken` takes. */
+  /** How long a renewal may take before another process makes it. Longer than `fetchToken` takes. */
   readonly leaseMs: number;
   readonly nowMs?: () => number;
 };
 
-/** Renewed so long before it expires, or after nine tenths of a short life, so that it outlives the call. */
+/** A token is renewed this long before it expires, or after nine tenths of a short life, so that it outlives the call. */
 const RENEW_BEFORE_MS = 60_000;
 const SHORTEST_RENEWAL_SHARE = 0.1;
 /** A token is renewed after a day, even if the operator declares a longer life. */
@@ -71,7 +70,7 @@ const NEXT_READ_MS = 100;
 
 /**
  * A process reads the store once for each token, and not at all for a call that finds its token cached. `fetchToken` must not reject and
- * must have its own time-out, because several callers wait for it.
+ * must have its own timeout, because several callers wait for it.
  */
 export function createTokenCache(
   fetchToken: () => Promise<FetchedToken>,
@@ -95,14 +94,14 @@ export function createTokenCache(
     }
     const lifeMs = Math.min(fetched.lifeSeconds * 1000, LONGEST_LIFE_MS);
     const marginMs = Math.min(RENEW_BEFORE_MS, lifeMs * SHORTEST_RENEWAL_SHARE);
-    // The operator counts from some time while we waited for it.
+    // The token's life began at some time during our request.
     const renewInMs = lifeMs - marginMs - (nowMs() - beganMs);
     const result = keep(fetched.token, renewInMs);
     await store.endRenewal(number, { token: fetched.token, renewInMs });
     return result;
   }
 
-  /** The token of whichever process gets it; a process that dies over it is replaced after its lease. */
+  /** Returns the token that this or another process gets. If that process dies, another one takes over after its lease. */
   async function obtain(): Promise<TokenResult> {
     const untilMs = nowMs() + 2 * leaseMs;
     while (nowMs() < untilMs) {
@@ -120,7 +119,7 @@ export function createTokenCache(
     try {
       return await obtain();
     } catch {
-      // What this process has may still be taken. Without one, the fault is our own and not the operator's.
+      // The operator may still accept the cached token. Without one, the fault is ours and not the operator's.
       if (cached !== null) return { kind: 'token', token: cached.token };
       return { kind: 'no_token', reason: 'no token: the store of tokens is unavailable' };
     } finally {
@@ -142,12 +141,12 @@ export function createTokenCache(
   };
 }
 
-/** Whether the response refuses the token, and so precedes everything else. */
+/** Whether the response refuses the token, and so precedes any processing. */
 function isUnauthorised(response: Extract<HttpResult, { kind: 'response' }>): boolean {
   return response.status === 401;
 }
 
-/** Sends with a token. One that is refused is replaced once; a second refusal is returned. */
+/** Sends with a token. A refused token is replaced once; a second refusal is returned. */
 export async function sendWithToken(
   tokens: TokenCache,
   send: (token: string) => Promise<HttpResult>,
@@ -167,12 +166,12 @@ function unsent({ reason, cause }: NoToken): HttpResult {
 }
 
 const tokenBody = z.object({
-  // It becomes a header: visible ASCII only, and limited to the length of a header.
+  // The token becomes a header: visible ASCII only, no longer than a header may be.
   access_token: z.string().regex(/^[\x21-\x7e]{1,8192}$/),
   expires_in: z.coerce.number().positive(),
 });
 
-/** The token in the response to a request for one, in the form of OAuth 2. */
+/** The token in the response to a token request, in the form of OAuth 2. */
 export function readTokenResponse(result: HttpResult): FetchedToken {
   if (result.kind === 'no_response') return noToken(result.reason);
   if (result.status !== 200)
@@ -182,10 +181,10 @@ export function readTokenResponse(result: HttpResult): FetchedToken {
   return { kind: 'token', token: parsed.data.access_token, lifeSeconds: parsed.data.expires_in };
 }
 
-/** At the token's address nothing else can be meant than our credentials or the address that we call from. */
+/** At the token's address these statuses can only refuse our credentials or the address that we call from. */
 const REFUSES_US: ReadonlySet<number> = new Set([400, 401, 403]);
 
-// Without a token no payment was sent, whatever became of the request for the token.
+// Without a token no payment is sent, whatever the outcome of the token request.
 function noToken(reason: string, cause: 'account' | 'busy' = 'busy'): FetchedToken {
   return { kind: 'no_token', reason: `no token: ${reason}`, cause };
 }

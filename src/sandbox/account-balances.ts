@@ -2,13 +2,13 @@
 import type { Transaction } from './transaction.ts';
 
 export type AccountBalances = {
-  /** Counts `after` in place of `before`; undefined counts as zero. */
+  /** Counts `after` instead of `before`; undefined counts as zero. */
   replace(before: Transaction | undefined, after: Transaction | undefined): void;
   /** Adds hundredths per currency, as `totals` returned them. */
   add(hundredthsByCurrency: Readonly<Record<string, string>>): void;
   /** Hundredths per currency without the starting float. */
   totals(): Record<string, string>;
-  /** Whether the account has enough to pay this out. */
+  /** Whether the account has enough money for this payment. */
   covers(payment: Pick<Transaction, 'amount' | 'currency'>): boolean;
   /** A decimal string with two places. Negative when a collection was reversed after its money was paid out. */
   balance(currency: string): string;

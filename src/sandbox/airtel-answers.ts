@@ -1,4 +1,4 @@
-// What the sandbox operator says in Airtel's words: the codes of its answers, and how it says what became of a payment.
+// The sandbox operator's answers in Airtel's format: codes, and the status of a payment.
 import { behaviourOf } from './behaviours.ts';
 import type { SandboxTimes } from './sandbox-config.ts';
 import type { Transaction } from './transaction.ts';
@@ -7,14 +7,14 @@ type AirtelKind = 'collection' | 'payout';
 
 const PREFIXES: Readonly<Record<AirtelKind, string>> = { collection: 'DP00800001', payout: 'DP00900001' };
 
-/** Airtel's code for each reason of the table of endings. */
+/** Airtel's code for each reason of the outcome table. */
 const REASONS: Readonly<Record<AirtelKind, Readonly<Record<string, string>>>> = {
   collection: {
     APPROVAL_REJECTED: '008',
     WRONG_PIN: '002',
     EXPIRED: '029',
     NOT_ENOUGH_FUNDS: '007',
-    // Airtel has no code for a payer without an account.
+    // Airtel has no code of its own for a payer without an account.
     PAYER_NOT_FOUND: '009',
   },
   payout: {
@@ -41,20 +41,20 @@ export const DUPLICATE: Code = { result_code: 'ESB000041' };
 export const NOT_FOUND: Code = { result_code: 'ESB000045' };
 export const INVALID_REQUEST: Code = { result_code: 'ESB000008' };
 export const WRONG_MARKET: Code = { result_code: 'ROUTER006' };
-/** Of the client's account, in turn: its signature first, then the wallet itself. */
+/** Refusals of the client's account: the first refuses its signature, later ones its wallet. */
 export const accountRefusal = (kind: AirtelKind, requestsReceived: number): Code =>
   (requestsReceived === 1 ? WRONG_SIGNATURE : WRONG_OWN_PIN)(kind);
-/** An answer without the code that a client decides by. */
+/** An answer without the code from which a client decides. */
 export const CODELESS = { data: [], status: { code: 200, message: null, success: false, response_code: 7 } };
 export const GENERAL_ERROR: Code = { result_code: 'ESB000001' };
 
-/** The part of every answer that says whether the request succeeded. */
+/** An answer with the part that says whether the request succeeded. */
 export function answer(code: Code, isSuccess: boolean, data: object = {}): object {
   const status = { code: '200', message: isSuccess ? 'SUCCESS' : 'FAILED', result_code: 'ESB000010', ...code };
   return { data, status: { ...status, success: isSuccess } };
 }
 
-/** The answer to an enquiry. It names the receipt only of what is paid, and the amount only where another one was paid than requested. */
+/** The answer to an enquiry. It has the receipt only of a paid payment, and the amount only if another amount was paid than requested. */
 export function enquiry(transaction: Transaction, times: SandboxTimes): object {
   const kind = transaction.kind === 'collection' ? 'collection' : 'payout';
   const reason = REASONS[kind][transaction.reason?.code ?? ''];
@@ -107,7 +107,7 @@ function statusWord(transaction: Transaction, { promptExpiryMs }: SandboxTimes):
       return reason?.code === 'EXPIRED' ? 'TE' : 'TF';
     case 'PENDING':
     case 'NOT_ACCEPTED':
-      // What nobody will decide by itself is soon in doubt at Airtel, too.
+      // A payment that only a person decides soon becomes ambiguous (TA) at Airtel, too.
       return dueAtMs === null && Date.now() > receivedAtMs + promptExpiryMs ? 'TA' : 'TIP';
   }
 }

@@ -1,4 +1,4 @@
-// The key pair of the sandbox operator's Airtel API: clients encrypt for it what nobody else may read.
+// The key pair of the sandbox operator's Airtel API: clients encrypt secrets with the public key.
 import { createDecipheriv, generateKeyPair, type KeyPairKeyObjectResult } from 'node:crypto';
 import { promisify } from 'node:util';
 import { decryptPkcs1 } from './pkcs1-decrypt.ts';
@@ -8,13 +8,13 @@ export type AirtelKeys = {
   publicKey(): Promise<string>;
   /** Whether the headers sign these bytes. */
   isSigned(body: string, signature: string, key: string): Promise<boolean>;
-  /** The text that was encrypted; null when it cannot be read. */
+  /** The decrypted text; null if it cannot be decrypted. */
   decrypted(base64: string): Promise<string | null>;
 };
 
 const BITS = 2048;
 
-/** Made when it is first needed, and again after a restart: a client must fetch the new one. */
+/** The pair is made at its first use, and again after a restart: a client must fetch the new key. */
 export function createAirtelKeys(): AirtelKeys {
   let made: Promise<KeyPairKeyObjectResult> | null = null;
   const pair = () => (made ??= promisify(generateKeyPair)('rsa', { modulusLength: BITS }));

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { SandboxRequest } from './transaction.ts';
 
-/** By country: its currency, and the calling code that Airtel's numbers are written without. */
+/** The currency of each country, and the calling code that Airtel's phones omit. */
 const MARKETS: Readonly<Record<string, { readonly currency: string; readonly callingCode: string }>> = {
   UG: { currency: 'UGX', callingCode: '256' },
   KE: { currency: 'KES', callingCode: '254' },
@@ -15,7 +15,7 @@ export function isMarket(country: string, currency: string): boolean {
   return Object.hasOwn(MARKETS, country) && MARKETS[country]?.currency === currency;
 }
 
-/** The international number of one that is written as Airtel does. */
+/** The international number of a phone in Airtel's format. */
 export function phoneIn(country: string, msisdn: string): string {
   return `${MARKETS[country]?.callingCode ?? ''}${msisdn}`;
 }
@@ -25,7 +25,7 @@ export type AirtelRead =
   | { readonly request: Omit<SandboxRequest, 'callbackUrl'>; readonly pin: string | null }
   | { readonly problem: 'amount' | 'other' };
 
-// Without the country code, and without the zero that people dial.
+// A phone without the country code, and without the zero that people dial.
 const msisdn = z.string().regex(/^[1-9]\d{6,9}$/);
 const id = z.string().regex(/^[0-9A-Za-z]{4,64}$/);
 const reference = z.string().min(1).max(64);
@@ -47,7 +47,7 @@ const disbursement = z.object({
   transaction: z.object({ amount, id, type: z.literal('B2C') }),
 });
 
-/** `country` is that of the header, which the body must agree with. */
+/** `country` comes from the header; the body must have the same one. */
 export function readPushPayment(body: unknown, country: string): AirtelRead {
   const parsed = pushPayment.safeParse(body);
   if (!parsed.success) return problemIn(parsed.error);

@@ -41,7 +41,7 @@ type AirtelRouterDeps = {
 
 type Kind = 'collection' | 'payout';
 
-/** One kind of payment: where it is requested and enquired, and how its request is read. */
+/** One kind of payment: its paths for requests and enquiries, and the reader of its requests. */
 type Resource = {
   readonly kind: Kind;
   readonly path: string;

@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 export type BearerTokens = {
   /** Whether the value of the header `Authorization` has a token that has not expired. */
   isBearer(authorization: string): boolean;
-  /** The token counts no more. */
+  /** Makes the token invalid. */
   revoke(authorization: string): void;
   issue(): { readonly token: string; readonly lifeSeconds: number };
 };
 
-/** Kept in memory: after a restart every client gets one 401 and must handle it. The oldest is forgotten beyond `most`. */
+/** Kept in memory: after a restart every client gets one 401 and must handle it. Beyond `most` tokens the oldest is forgotten. */
 export function createBearerTokens(lifeMs: number, most: number): BearerTokens {
   // In order of issue, the oldest first.
   const endsAtMsByToken = new Map<string, number>();

@@ -1,46 +1,46 @@
-// The outcome table: what the sandbox operator does with a payment, by the last three digits of the phone.
+// The outcome table: the last three digits of the phone decide how the sandbox operator treats a payment.
 import type { SandboxTimes } from './sandbox-config.ts';
 
 type Reason = { readonly code: string; readonly message: string };
 
 export type Outcome = { readonly status: 'SUCCESSFUL' } | { readonly status: 'FAILED'; readonly reason: Reason };
 
-/** `token_refused`: the bearer token, which counts no more from then on, as after somebody else asked for one. */
+/** `token_refused`: the bearer token is refused and invalid from then on, as after another client requested a token. */
 export type RequestRefusal = 'unavailable' | 'throttled' | 'token_refused' | 'account_refused';
 
 export type Behaviour = {
-  /** For people: shown by the inspection pages. */
+  /** A text for people, shown by the inspection pages. */
   readonly summary: string;
   readonly outcome: Outcome;
-  /** The configured time after which the payment is decided; with `never` only a person decides it. */
+  /** The configured time after which the payment is decided; with `never` only a person decides the payment. */
   readonly decidedAfter:
     keyof Pick<SandboxTimes, 'decisionMs' | 'promptExpiryMs' | 'undecidedMs'> | 'at_once' | 'never';
   readonly callbacks: number;
-  /** What the callback reports, when that is not the true outcome. */
+  /** The outcome that the callback reports, if it is not the true outcome. */
   readonly forgedOutcome?: Outcome;
   /** The payment is decided and called back before the response to its request. */
   readonly callsBackBeforeResponse?: boolean;
   /** How many requests with one reference are refused before one is accepted. */
   readonly requestsRefused?: number;
-  /** Why they are: `unavailable` where nothing is said. */
+  /** The kind of these refusals; `unavailable` if absent. */
   readonly refusedWith?: RequestRefusal;
-  /** To how many queries the operator does not know a payment that it has accepted. */
+  /** How many queries the operator answers as if it did not know the accepted payment. */
   readonly queriesUnknown?: number;
-  /** The request is accepted, and its connection is cut in place of a response. */
+  /** The request is accepted, and its connection is cut instead of a response. */
   readonly cutsConnection?: boolean;
-  /** Where the operator says so at all, it first reports that the payment waits in its queue for too long. */
+  /** An operator that reports queue timeouts first reports that the payment waits in its queue for too long. */
   readonly timesOutInQueue?: boolean;
-  /** After the payment the operator returns the money by itself and reports that in one more callback. */
+  /** After the payment the operator returns the money by itself and reports the return in one more callback. */
   readonly isGivenBack?: boolean;
-  /** One whole unit more than was requested is paid. */
+  /** The operator pays one whole unit more than requested. */
   readonly paysOneMore?: boolean;
-  /** It is paid with the receipt of the last payment of its kind that was paid before it. */
+  /** The payment has the receipt of the last paid payment of its kind. */
   readonly reusesReceipt?: boolean;
-  /** The first answers to its requests and to its queries cannot be read, each in another way. */
+  /** The first answers to the payment's requests and queries are unreadable, each in another way. */
   readonly hasUnreadableAnswers?: boolean;
 };
 
-/** When a payment that was accepted at `fromMs` is decided; null: by a person alone. */
+/** When a payment that was accepted at `fromMs` is decided; null if only a person decides it. */
 export function decidedAtMs({ decidedAfter }: Behaviour, times: SandboxTimes, fromMs: number): number | null {
   if (decidedAfter === 'never') return null;
   return fromMs + (decidedAfter === 'at_once' ? 0 : times[decidedAfter]);
@@ -53,9 +53,9 @@ export const PAID: Outcome = { status: 'SUCCESSFUL' };
 export const CANCELLED = failure('APPROVAL_REJECTED', 'The payer rejected the request.');
 export const WRONG_PIN = failure('WRONG_PIN', 'The payer entered a wrong PIN.');
 export const FLOAT_TOO_LOW = failure('NOT_ENOUGH_FUNDS', 'The float does not cover the amount.');
-/** The general failure of a transfer: MTN's own general code. */
+/** The general failure of a transfer, with MTN's own general code. */
 export const NOT_PAID_OUT = failure('INTERNAL_PROCESSING_ERROR', 'The transfer could not be completed.');
-/** MTN documents no code for money that was returned after the payment; this one is ours. */
+/** MTN documents no code for money that was returned after the payment; this code is ours. */
 export const GIVEN_BACK = failure('TRANSACTION_REVERSED', 'The transaction was reversed by the provider.');
 
 const ORDINARY: Behaviour = { summary: 'paid', outcome: PAID, decidedAfter: 'decisionMs', callbacks: 1 };
@@ -80,7 +80,7 @@ const UNKNOWN_FIRST: Behaviour = {
   summary: 'not known to the first two queries, paid',
   queriesUnknown: 2,
 };
-/** One more refusal than clients collect before they call no more for a time. */
+/** One more refusal than clients receive before they stop calling for a time. */
 const ACCOUNT_REFUSED_FIRST: Behaviour = {
   ...ORDINARY,
   summary: 'our account refused six times, then paid',
@@ -152,7 +152,7 @@ export const COLLECTION_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<str
 /** Payouts, by the last three digits of the payee's phone. */
 export const PAYOUT_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ['001', fails('payee not found', failure('PAYEE_NOT_FOUND', 'The payee has no account.'))],
-  // MTN has one code for the limits of payer and payee.
+  // MTN has the same code for the limits of payer and payee.
   ['002', fails('payee limit reached', failure('PAYER_LIMIT_REACHED', 'A limit of the wallet has been reached.'))],
   ['003', fails('operator float too low', FLOAT_TOO_LOW)],
   ['004', { ...ORDINARY, summary: 'callback dropped, paid', callbacks: 0 }],
@@ -177,12 +177,12 @@ export const PAYOUT_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<string,
   ['099', { ...ORDINARY, summary: 'waits for a person at the operator page', decidedAfter: 'never' }],
 ]);
 
-/** A refund follows the payouts' table by the payer's phone, except for these rows: a refund is paid there. */
+/** A refund follows the payouts' table by the payer's phone, except for these rows, in which a refund is paid. */
 const ORDINARY_FOR_REFUNDS: ReadonlySet<string> = new Set(['015', '099']);
 
 const ROW_DIGITS = 3;
 
-/** The phone's row (`other` for none), and what that row does with a payment of this kind. */
+/** The phone's row (`other` for none), and its behaviour for a payment of this kind. */
 export function behaviourOf({ kind, phone }: { kind: PaymentKind; phone: string }): {
   row: string;
   behaviour: Behaviour;

@@ -1,4 +1,4 @@
-// What the sandbox operator says in Daraja's words: its errors, and how it says what became of a payment.
+// The sandbox operator's answers in Daraja's format: errors, and the status of a payment.
 import type { Context } from 'koa';
 import { randomUUID } from 'node:crypto';
 import { accountHolder } from './account-holders.ts';
@@ -11,10 +11,10 @@ const DONE: Said = { code: 0, text: 'The service request is processed successful
 const UNDER_WAY: Said = { code: 4999, text: 'The transaction is still under processing' };
 const NO_FUNDS: Said = { code: 1, text: 'The balance is insufficient for the transaction.' };
 export const WRONG_INITIATOR: Said = { code: 2001, text: 'The initiator information is invalid.' };
-/** Of a question about what does not exist: Daraja says no more than that the question is wrong. */
+/** The answer to a query about an unknown transaction: Daraja says only that the query is wrong. */
 export const WRONG_QUESTION: Said = { code: 25, text: 'The transaction cannot be found by the given identifier.' };
 
-/** Why M-Pesa itself fails a payment, whatever the phone. */
+/** The reasons for which M-Pesa itself fails a payment, whatever the phone. */
 export const REFUSED_AS = {
   initiator: { code: 'INITIATOR_INVALID', message: 'The initiator or its credential is not valid.' },
   tooLong: { code: 'PROMPT_NOT_SENT', message: 'The prompt could not be sent.' },
@@ -22,7 +22,7 @@ export const REFUSED_AS = {
   tooHigh: { code: 'AMOUNT_TOO_HIGH', message: 'The amount is more than the maximum.' },
 } as const;
 
-/** Daraja's code for each reason of the table of endings. */
+/** Daraja's code for each reason of the outcome table. */
 const REASONS: Readonly<Record<'collection' | 'payout', Readonly<Record<string, Said>>>> = {
   collection: {
     APPROVAL_REJECTED: { code: 1032, text: 'Request cancelled by user.' },
@@ -57,14 +57,14 @@ export const WRONG_PRODUCT = error(401, '401.003.01', 'Invalid ApiCall as no api
 export const UNREAD = error(400, '400.002.05', 'Invalid Request Payload');
 export const UNKNOWN_MERCHANT = error(500, '500.001.1001', 'Merchant does not exist');
 export const WRONG_PASSWORD = error(500, '500.001.1001', '[MerchantValidate] - Wrong credentials');
-/** The same code as for what is under way. */
+/** Daraja uses the same code for a transaction in progress. */
 export const NOT_VISIBLE = error(500, '500.001.1001', 'The transaction is being processed');
 export const DUPLICATE = error(500, '500.002.1001', 'Duplicate OriginatorConversationID.');
 export const INTERNAL = error(500, '500.003.1001', 'Internal Server Error');
 export const THROTTLED = error(500, '500.003.02', 'Error Occurred: Spike Arrest Violation');
 export const UNAVAILABLE = error(503, '500.003.1001', 'Service Unavailable');
 
-/** An answer of which nothing has the type that Daraja documents. */
+/** An answer in which no field has the type that Daraja documents. */
 export const WRONG_TYPES = {
   ResponseCode: 0,
   MerchantRequestID: null,
@@ -82,7 +82,7 @@ export function refuse(ctx: Context, { status, code, message }: DarajaError): vo
   ctx.body = { requestId: randomUUID(), errorCode: code, errorMessage: message };
 }
 
-/** The answer to the query of a prompt: it names no amount and no receipt, and the code is a text. */
+/** The answer to the query of a prompt. It has no amount and no receipt, and its code is a text. */
 export function promptStatus(transaction: Transaction): object {
   const { code, text } = transaction.state === 'PENDING' ? UNDER_WAY : endOf(transaction);
   return {
@@ -95,7 +95,7 @@ export function promptStatus(transaction: Transaction): object {
   };
 }
 
-/** What M-Pesa sends of a payment, once. Of one that it returned it sends nothing more. */
+/** The message that M-Pesa sends once about a payment. M-Pesa sends no message about the return of a payment. */
 export function darajaMessage(transaction: Transaction, balance: string): object | null {
   if (transaction.givenBackAtMs !== null) return null;
   return transaction.kind === 'collection' ? promptResult(transaction) : payoutResult(transaction, balance);
@@ -140,7 +140,7 @@ function payoutResult(transaction: Transaction, balance: string): object {
   return result({ ...ids, said, receipt, parameters });
 }
 
-/** That a payout waits for too long. It is no verdict, whatever its code seems to say. */
+/** The message that a payout waits for too long. It decides nothing, whatever its code suggests. */
 export function queueTimeOut(transaction: Transaction): object {
   return result({ ...idsOf(transaction), said: { code: 1, text: 'The service request timed out.' }, type: 1 });
 }
@@ -148,7 +148,7 @@ export function queueTimeOut(transaction: Transaction): object {
 export type ResultIds = { readonly originatorId: string; readonly conversationId: string };
 type Parameter = { readonly Key: string; readonly Value?: string | number };
 
-/** The envelope of all that is answered later. Where there are no parameters, the field is absent. */
+/** The envelope of all later answers. Without parameters the field is absent. */
 export function result(
   fields: ResultIds & {
     readonly said?: Said;
@@ -172,14 +172,14 @@ export function result(
   };
 }
 
-/** Words of a payment's state in the result of a status query. */
+/** The word for a payment's state in the result of a status query. */
 function stateWord({ state, givenBackAtMs }: Transaction): string {
   if (givenBackAtMs !== null) return 'Reversed';
   if (state === 'SUCCESSFUL') return 'Completed';
   return state === 'FAILED' ? 'Failed' : 'Pending';
 }
 
-/** What the result of a status query says of it: some keys are there twice, some have spaces, and some no value. */
+/** The parameters in the result of a status query: some keys occur twice, some have spaces, and some have no value. */
 export function statusParameters(transaction: Transaction, shortcode: string): readonly Parameter[] {
   const { kind, phone, amount, issuedId, receivedAtMs, decidedAtMs, givenBackAtMs, state } = transaction;
   const [organisation, person] = [`${shortcode} - Malipo`, partyName(phone)];
@@ -187,7 +187,7 @@ export function statusParameters(transaction: Transaction, shortcode: string): r
   const wasPaid = state === 'SUCCESSFUL' || givenBackAtMs !== null;
   return [
     { Key: 'DebitPartyName', Value: isPaidOut ? organisation : person },
-    // The other party, under the same key.
+    // The other party has the same key.
     { Key: 'DebitPartyName', Value: isPaidOut ? person : organisation },
     { Key: 'Originator Conversation ID', Value: idsOf(transaction).originatorId },
     { Key: 'InitiatedTime', Value: Number(nairobiDigits(receivedAtMs)) },
@@ -215,7 +215,7 @@ function idsOf({ externalId, operatorReference, issuedId }: Transaction): Result
   return { originatorId: externalId ?? operatorReference, conversationId: issuedId ?? '' };
 }
 
-// A payment that was returned was paid all the same.
+// A returned payment was paid before.
 function endOf({ kind, state, reason, givenBackAtMs }: Transaction): Said {
   if (state === 'SUCCESSFUL' || givenBackAtMs !== null) return DONE;
   const said = REASONS[kind === 'collection' ? 'collection' : 'payout'][reason?.code ?? ''];

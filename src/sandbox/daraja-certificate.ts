@@ -1,4 +1,4 @@
-// The certificate of the sandbox operator's Daraja API, signed by its own key: what clients encrypt an initiator's password with.
+// The self-signed certificate of the sandbox operator's Daraja API, with which clients encrypt an initiator's password.
 import { createHash, createPublicKey, sign, type KeyObject } from 'node:crypto';
 
 const TAG = {
@@ -17,14 +17,14 @@ const NAME = 'Malipo sandbox operator';
 const [VALID_FROM, VALID_UNTIL] = ['200101000000Z', '491231235959Z'];
 const PEM_LINE = /.{1,64}/g;
 
-/** As PEM. The same key has the same certificate at every start. */
+/** The certificate as PEM. The same key has the same certificate at every start. */
 export function certificateOf(privateKey: KeyObject): string {
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   const algorithm = element(TAG.sequence, element(TAG.oid, bytesOf(SHA256_WITH_RSA)), element(TAG.null));
   const attribute = element(TAG.sequence, element(TAG.oid, bytesOf(COMMON_NAME)), element(TAG.utf8, Buffer.from(NAME)));
   const name = element(TAG.sequence, element(TAG.set, attribute));
   const times = [VALID_FROM, VALID_UNTIL].map((text) => element(TAG.utcTime, Buffer.from(text)));
-  // Of version 1, which has no extensions.
+  // The certificate is of version 1, which has no extensions.
   const content = element(
     TAG.sequence,
     ...[element(TAG.integer, serialOf(publicKey)), algorithm, name, element(TAG.sequence, ...times), name, publicKey],
@@ -37,12 +37,12 @@ export function certificateOf(privateKey: KeyObject): string {
 
 function serialOf(publicKey: Buffer): Buffer {
   const serial = createHash('sha256').update(publicKey).digest().subarray(0, 8);
-  // Positive, and without leading zeros.
+  // The serial must be positive and without leading zeros.
   serial.writeUInt8((serial.readUInt8(0) & 0x3f) | 0x40, 0);
   return serial;
 }
 
-/** One element of the distinguished encoding: tag, length, content. */
+/** One element of the DER encoding: tag, length, content. */
 function element(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag]), lengthOf(content), content]);

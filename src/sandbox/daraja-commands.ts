@@ -1,4 +1,4 @@
-// The requests that Daraja answers later, at an address that the request names: status, balance and reversal. Each answer is sent once.
+// The requests that Daraja answers later, at an address in the request: status, balance and reversal. Each answer is sent once.
 import type { CallbackSender } from './callback-sender.ts';
 import { result, statusParameters, WRONG_INITIATOR, WRONG_QUESTION, type ResultIds } from './daraja-answers.ts';
 import { newConversationId, newRequestId, receiptOf } from './daraja-ids.ts';
@@ -10,15 +10,15 @@ import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { Transaction } from './transaction.ts';
 
-/** `isInitiator`: whether the request came with the initiator's name and password. Else the result refuses it. */
+/** `isInitiator`: whether the request has the initiator's name and password. If not, the result refuses the request. */
 type Asked<Request extends DarajaCommand> = { readonly request: Request; readonly isInitiator: boolean };
 
 export type DarajaCommands = {
-  /** Each returns the ids of the answer that it will send. */
+  /** Each method returns the ids of the answer that will be sent. */
   askStatus(asked: Asked<DarajaStatusQuery>): ResultIds;
   askBalance(asked: Asked<DarajaCommand>): ResultIds;
   reverse(asked: Asked<DarajaReversal>): ResultIds;
-  /** Sends nothing more; resolves when nothing is under way. */
+  /** Stops sending; resolves when no send is in progress. */
   stop(): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ type Deps = {
 const REVERSED_ALREADY = { code: 'R000001', text: 'The transaction has already been reversed.' };
 const NOT_REVERSIBLE = { code: 'R000002', text: 'The OriginalTransactionID is invalid.' };
 
-/** In memory alone: after a restart no answer comes, as none comes twice. */
+/** Waiting answers are kept only in memory: no answer is sent after a restart, and none is sent twice. */
 export function createDarajaCommands(deps: Deps): DarajaCommands {
   const { settings, daraja, store, callbacks } = deps;
   const waiting = new Map<string, () => Promise<void>>();
@@ -43,7 +43,7 @@ export function createDarajaCommands(deps: Deps): DarajaCommands {
     await send?.();
   }, settings.onError);
 
-  // What the result says is read when it is sent, and not when it was asked for.
+  // The result is read when it is sent, not when it is requested.
   function answerLater<Request extends DarajaCommand>(
     { request, isInitiator }: Asked<Request>,
     answer: (ids: ResultIds) => Promise<object> | object,
@@ -78,7 +78,7 @@ export function createDarajaCommands(deps: Deps): DarajaCommands {
   };
 }
 
-// No index by receipt: these questions are rare.
+// There is no index by receipt, because these queries are rare.
 function byReceipt(store: TransactionStore, receipt: string): Transaction | undefined {
   const paid = store.list({ wire: 'daraja' }, Infinity).filter(({ state, givenBackAtMs }) => {
     return state === 'SUCCESSFUL' || givenBackAtMs !== null;
@@ -93,7 +93,7 @@ function find(store: TransactionStore, request: DarajaStatusQuery): Transaction 
   return found?.wire === 'daraja' && found.kind === 'payout' ? found : undefined;
 }
 
-// M-Pesa reverses what customers paid, and no payout.
+// M-Pesa reverses payments of customers, and no payouts.
 async function reverse(
   { TransactionID, Amount }: DarajaReversal,
   ids: ResultIds,
@@ -116,7 +116,7 @@ async function reverse(
   });
 }
 
-/** Each account with its name, currency and four amounts, of which the first can be used. */
+/** Each account with its name, currency and four amounts; the first amount is available. */
 function accounts(balance: string): string {
   const empty = '0.00|0.00|0.00|0.00';
   return [

@@ -1,4 +1,4 @@
-// The ids, receipts and times as Daraja writes them.
+// Ids, receipts and times in Daraja's formats.
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Transaction } from './transaction.ts';
 
@@ -12,7 +12,7 @@ export function nairobiDigits(atMs: number): string {
   return nairobiTime(atMs).slice(0, 14);
 }
 
-/** As in the result of a payout: dd.MM.yyyy HH:mm:ss. */
+/** The local time in the result of a payout: dd.MM.yyyy HH:mm:ss. */
 export function nairobiDotted(atMs: number): string {
   return nairobiTime(atMs).replace(/^(....)(..)(..)(..)(..)(..).*$/, '$3.$2.$1 $4:$5:$6');
 }
@@ -24,7 +24,7 @@ export function parseNairobi(text: string): number | null {
   return Number.isNaN(atMs) ? null : atMs - NAIROBI_OFFSET_MS;
 }
 
-/** Whether it is a time of the calendar in the form yyyyMMddHHmmss. */
+/** Whether the text is a valid time in the form yyyyMMddHHmmss. */
 export function isTimestamp(text: string): boolean {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(text)?.slice(1);
   if (parts === undefined) return false;
@@ -39,14 +39,14 @@ export function receiptOf({ financialTransactionId, receivedAtMs }: Transaction)
   return receiptDay(receivedAtMs) + number.toString(RADIX).toUpperCase().padStart(RECEIPT_DIGITS, '0');
 }
 
-/** What stands where a failed transaction has no receipt. */
+/** The placeholder for the receipt of a failed transaction. */
 export function noReceipt(atMs: number): string {
   return receiptDay(atMs) + '0'.repeat(RECEIPT_DIGITS);
 }
 
 let lastMs = 0;
 
-/** No two are the same, also after a restart. */
+/** Ids are unique, also after a restart. */
 export function newCheckoutRequestId(phone: string): string {
   lastMs = Math.max(lastMs + 1, Date.now());
   const time = nairobiTime(lastMs).replace(/^(....)(..)(..)/, '$3$2$1');
@@ -61,7 +61,7 @@ export function newRequestId(): string {
   return `${randomInt(1000, 100_000)}-${randomInt(1_000_000, 100_000_000)}-1`;
 }
 
-/** Digits to the millisecond. */
+/** Local time of Nairobi as digits, down to milliseconds. */
 function nairobiTime(atMs: number): string {
   return new Date(atMs + NAIROBI_OFFSET_MS).toISOString().replace(/\D/g, '');
 }

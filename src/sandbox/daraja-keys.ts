@@ -5,15 +5,15 @@ import { certificateOf } from './daraja-certificate.ts';
 import { decryptPkcs1 } from './pkcs1-decrypt.ts';
 
 export type DarajaKeys = {
-  /** As PEM. */
+  /** The certificate as PEM. */
   certificate(): Promise<string>;
-  /** The text that was encrypted; null when it cannot be read. */
+  /** The decrypted text; null if it cannot be decrypted. */
   decrypted(base64: string): Promise<string | null>;
 };
 
 const BITS = 2048;
 
-/** Without a given key (PEM) one is made when it is first needed, and another one after a restart: clients must fetch its certificate again. */
+/** Without a given key (PEM) a key is made at its first use, and another after a restart: clients must fetch the certificate again. */
 export function createDarajaKeys(given: string | undefined): DarajaKeys {
   let made: Promise<KeyObject> | null = given === undefined ? null : Promise.resolve(createPrivateKey(given));
   const privateKey = () => (made ??= newKey());

@@ -1,4 +1,4 @@
-// The payments by which customers paid in the last 48 hours, as Daraja's Pull lists them: page by page, in a nested array.
+// Customers' payments of the last 48 hours, as Daraja's Pull lists them: page by page, in a nested array.
 import { newRequestId, parseNairobi, receiptOf } from './daraja-ids.ts';
 import type { DarajaPull } from './daraja-request.ts';
 import type { TransactionStore } from './transaction-store.ts';
@@ -6,7 +6,7 @@ import type { Transaction } from './transaction.ts';
 
 const REACH_MS = 48 * 60 * 60_000;
 
-/** Null: the dates cannot be read. `rows` are those of a page; `OffSetValue` counts rows, and not pages. */
+/** Null if the dates cannot be read. `rows` is the number of rows of a page; `OffSetValue` counts rows, not pages. */
 export function pullPage(
   store: TransactionStore,
   { StartDate, EndDate, OffSetValue }: DarajaPull,
@@ -15,7 +15,7 @@ export function pullPage(
   const [startMs, endMs] = [parseNairobi(StartDate), parseNairobi(EndDate)];
   if (startMs === null || endMs === null || endMs < startMs) return null;
   const fromMs = Math.max(startMs, Date.now() - REACH_MS);
-  // What was returned since was paid all the same.
+  // A payment that was returned later is still listed as paid.
   const paid = store
     .list({ wire: 'daraja', kind: 'collection' }, Infinity)
     .filter(({ state, givenBackAtMs }) => state === 'SUCCESSFUL' || givenBackAtMs !== null)

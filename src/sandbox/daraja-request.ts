@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { isTimestamp } from './daraja-ids.ts';
 
-/** The field that is wrong, by Daraja's name; null when the whole body is. */
+/** `wrong` is Daraja's name of the invalid field; null if the whole body is invalid. */
 export type DarajaRead<T> = { readonly request: T } | { readonly wrong: string | null };
 
 const MOST_PER_PROMPT = 250_000;
 const TEXT_LENGTH = 100;
 const URL_LENGTH = 2048;
-/** In no address that Daraja is given, in any case. */
+/** Daraja takes no address with one of these words, in upper or lower case. */
 const FORBIDDEN_IN_URLS = /mpesa|m-pesa|safaricom|exe|cmd|sql|query/i;
 
 // Clients write numbers with and without quotes.
@@ -59,7 +59,7 @@ const b2c = z.object({
   PartyB: phone,
   Remarks: remarks,
   ...addresses,
-  // As Daraja spells it.
+  // Daraja's spelling.
   Occassion: occasion,
 });
 
@@ -97,7 +97,7 @@ const reversal = z.object({
   TransactionID: required,
   Amount: wholeAmount,
   ReceiverParty: text,
-  // As Daraja spells it. Its documents name 11, and its examples 4.
+  // Daraja's spelling. Its documents name 11, and its examples 4.
   RecieverIdentifierType: text.pipe(z.enum(['4', '11'])),
 });
 
@@ -118,7 +118,7 @@ export type DarajaB2c = z.infer<typeof b2c>;
 export type DarajaStatusQuery = z.infer<typeof transactionStatus>;
 export type DarajaReversal = z.infer<typeof reversal>;
 export type DarajaPull = z.infer<typeof pull>;
-/** What each request asks for that is answered later, at an address that it names. */
+/** The common fields of the requests that Daraja answers later, at an address in the request. */
 export type DarajaCommand = z.infer<z.ZodObject<typeof command>>;
 
 export const readStkPush = reader(stkPush);

@@ -1,4 +1,4 @@
-// Safaricom's Daraja at the sandbox operator: tokens, prompts and their queries, payouts, and what is answered later.
+// Safaricom's Daraja at the sandbox operator: tokens, prompts and their queries, payouts, and requests that are answered later.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
@@ -67,7 +67,7 @@ type DarajaRouterDeps = {
 type Serving = DarajaRouterDeps & { readonly keys: DarajaKeys; readonly tokens: BearerTokens };
 type Serve<T> = (ctx: Context, request: T, serving: Serving) => Promise<void> | void;
 
-/** Longer ones make a prompt that phones cannot show. */
+/** Phones cannot show a prompt with longer texts. */
 const LONGEST = { reference: 12, description: 13 };
 const PAYOUT_BOUNDS = { least: 10, most: 250_000 };
 
@@ -75,7 +75,7 @@ export function createDarajaRouter(deps: DarajaRouterDeps): Router {
   const { settings, daraja, faults } = deps;
   const { limits, times } = settings;
   const keys = createDarajaKeys(daraja.privateKey);
-  // A new token ends the one before.
+  // A new token invalidates the previous one.
   const tokens = createBearerTokens(times.darajaTokenLifeMs, 1);
   const router = new Router();
   const around = [faults, handleErrors(settings, refuseUnread)] as const;
@@ -160,7 +160,7 @@ async function prompt(ctx: Context, request: DarajaStkPush, serving: Serving): P
     return;
   }
   const { PhoneNumber, AccountReference, TransactionDesc } = request;
-  // Each request is a payment of its own, but for what was refused before it was taken: that is counted together.
+  // Each request is a payment of its own, except that refused requests before an acceptance count for the same payment.
   const refused = store.promptsFor(AccountReference).find(({ state }) => state === 'NOT_ACCEPTED');
   const issuedId = refused?.issuedId ?? newCheckoutRequestId(PhoneNumber);
   const requestId = refused?.requestId ?? newRequestId();
@@ -262,7 +262,7 @@ type NameLookUp = {
   readonly body: { msisdn: string; shortcode: string };
 };
 
-// The first name is clear, the others are masked.
+// The first name is readable, the other names are masked.
 function lookUpName(ctx: Context, { header, body }: NameLookUp, { daraja }: Serving): void {
   if (body.shortcode !== daraja.payoutShortcode) {
     refuse(ctx, wrongField('shortcode'));

@@ -1,4 +1,4 @@
-// Decides accepted payments, by the outcome table or by a person's choice, and sends the callbacks.
+// Decides accepted payments by the outcome table or by a person's choice, and sends the callbacks.
 import { behaviourOf, decidedAtMs, FLOAT_TOO_LOW, type Outcome } from './behaviours.ts';
 import type { CallbackSender } from './callback-sender.ts';
 import { createDueWork } from './due-work.ts';
@@ -9,17 +9,17 @@ import { darajaMessage, queueTimeOut } from './daraja-answers.ts';
 import { decide, giveBack, oneMore, toWire, waitsInQueue, type Transaction } from './transaction.ts';
 
 export type Decisions = {
-  /** Decides the payment when it is due; cancels that for a payment without a due time. */
+  /** Decides the payment when it is due; cancels an earlier schedule if the payment has no due time. */
   schedule(transaction: Transaction): void;
-  /** Resolves after the callbacks. */
+  /** Decides the payment now; resolves after the callbacks. */
   decideNow(operatorReference: string): Promise<void>;
   /** A person's decision. The first decision counts, whether by a person or by the table. */
   decideByPerson(operatorReference: string, outcome: Outcome): Promise<'decided' | 'too_late'>;
-  /** Returns the money of a payment that was paid. */
+  /** Returns the money of a paid payment. */
   giveBack(operatorReference: string): Promise<'given_back' | 'not_paid'>;
-  /** Schedules what an earlier process left pending. */
+  /** Schedules the payments that an earlier process left pending. */
   resume(): void;
-  /** Decides nothing more; resolves when all writes are done. */
+  /** Stops deciding; resolves when all writes are done. */
   stop(): Promise<void>;
 };
 
@@ -47,7 +47,7 @@ export function createDecisions(deps: Deps): Decisions {
 
   async function decideDue(operatorReference: string): Promise<void> {
     const transaction = store.get(operatorReference);
-    // Not due any more: forgotten because of the limits, or decided by a person in the meantime.
+    // The payment is no longer due: it was forgotten because of the limits, or decided by a person in the meantime.
     if (transaction === undefined || transaction.dueAtMs === null) return;
     if (transaction.state === 'PENDING' && waitsInQueue(transaction)) {
       const waiting = await record(afterWait(transaction, settings));
@@ -59,8 +59,8 @@ export function createDecisions(deps: Deps): Decisions {
     }
   }
 
-  // In the journal before any callback is sent: a process that dies in between sends no callback, and none is sent
-  // twice. No other code runs before the first `await`, so the caller that finds a payment pending decides it.
+  // Writes the decision to the journal before any callback is sent: a process that dies in between sends no callback, and none is
+  // sent twice. No other code runs before the first `await`, so the caller that finds a payment pending decides it.
   async function recordDecision(transaction: Transaction, wanted: Outcome): Promise<Transaction> {
     const isMoneyOut = transaction.kind !== 'collection' && wanted.status === 'SUCCESSFUL';
     const possible = isMoneyOut && !store.covers(transaction) ? FLOAT_TOO_LOW : wanted;
@@ -125,7 +125,7 @@ async function callBackAsDecided(decided: Transaction, deps: Deps): Promise<void
   await Promise.all(Array.from({ length: callbacks }, () => callBack(decided, message, deps)));
 }
 
-/** What each operator sends of a payment; null: nothing, because it says so of no payment in this state. */
+/** The callback body of each operator; null if the operator sends no callback about a payment in this state. */
 const BODIES: Readonly<Record<Transaction['wire'], (transaction: Transaction, store: TransactionStore) => unknown>> = {
   'mtn-momo': toWire,
   'airtel-money': callbackBody,

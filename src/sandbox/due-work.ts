@@ -1,4 +1,4 @@
-// Runs work when it is due, and tracks what is running, so that a stop leaves nothing behind.
+// Runs work when it is due, and tracks running work, so that a stop waits for all of it.
 
 type DueWork = {
   /** Runs the work for `key` at `atMs` (Unix time), or at once. Replaces an earlier time for the key. */
@@ -8,7 +8,7 @@ type DueWork = {
   run(key: string): Promise<void>;
   /** Makes a stop wait for this promise too, and reports its rejection. */
   follow(running: Promise<void>): void;
-  /** Starts nothing more; resolves when nothing runs any more. */
+  /** Starts no more work; resolves when no work is running. */
   stop(): Promise<void>;
 };
 

@@ -5,17 +5,17 @@ import { z } from 'zod';
 
 const MAX_LATENCY_MS = 120_000;
 
-/** A switch that is not named is off. */
+/** A missing switch is off. */
 export const faultsSchema = z.strictObject({
-  /** Added before every response. */
+  /** The delay before every response. */
   latencyMs: z.int().min(0).max(MAX_LATENCY_MS).default(0),
-  /** The share of requests that get a 500 before anything is done for them. */
+  /** The share of requests that get a 500 before any processing. */
   errorRate: z.number().min(0).max(1).default(0),
   /** Every connection is cut without a response. */
   down: z.boolean().default(false),
   /** Every request gets a 429. */
   throttled: z.boolean().default(false),
-  /** Every request gets a 403, as from an address that is not allowed. */
+  /** Every request gets a 403, as if its address were not allowed. */
   accountRefused: z.boolean().default(false),
 });
 
@@ -25,7 +25,7 @@ export type FaultSwitches = {
   get(): Faults;
   set(faults: Faults): void;
   readonly middleware: Middleware;
-  /** Ends all waiting at once. */
+  /** Ends all delays at once. */
   stop(): void;
 };
 
@@ -51,7 +51,7 @@ export function createFaultSwitches(): FaultSwitches {
         return;
       }
       if (faults.throttled || faults.accountRefused) {
-        // In the format of the API gateway in front of the operator.
+        // The body has the format of the API gateway in front of the operator.
         const [status, message] = faults.throttled ? [429, 'Rate limit is exceeded.'] : [403, 'Forbidden'];
         ctx.status = status;
         ctx.body = { statusCode: status, message };

@@ -1,8 +1,8 @@
-// What the sandbox operator does with an error of its own, or of a body that cannot be read, whatever the wire.
+// Handles the sandbox operator's own errors and unreadable request bodies, for every wire protocol.
 import type { Context, Middleware, Next } from 'koa';
 import type { SandboxSettings } from './sandbox-config.ts';
 
-/** `refuse` answers in the words of the wire: below 500 the body could not be read; 500 is a fault of the sandbox, which is reported. */
+/** `refuse` responds in the wire's format: a status below 500 means an unreadable body; 500 is a reported fault of the sandbox. */
 export function handleErrors(
   { onError }: Pick<SandboxSettings, 'onError'>,
   refuse: (ctx: Context, status: number) => void,

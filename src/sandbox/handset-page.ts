@@ -6,10 +6,10 @@ import { money, outcomeText, phoneInGroups } from './words.ts';
 export type HandsetView = {
   readonly phone: string;
   readonly prompts: readonly Transaction[];
-  /** What was decided lately on this phone, newest first. */
+  /** Recent decisions on this phone, newest first. */
   readonly decided: readonly Transaction[];
   readonly notice: string | null;
-  /** The prompt for which an invalid PIN was entered. */
+  /** The prompt at which an invalid PIN was entered. */
   readonly refusedPin: string | null;
 };
 
@@ -59,7 +59,7 @@ ${lately.length === 0 ? NOTHING : markup`<h2>Lately on this phone</h2><ul class=
 </div>`;
 }
 
-/** What each operator writes on the screen. */
+/** The text of each operator on the screen. */
 const PROMPTS: Readonly<Record<Transaction['wire'], (amount: string, account: string) => string>> = {
   'mtn-momo': (amount) => `Pay ${amount}?`,
   'airtel-money': (amount) => `Airtel Money: enter your PIN to pay ${amount}`,

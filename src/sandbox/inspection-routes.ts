@@ -1,4 +1,4 @@
-// What people and tests may see and switch: the outcome table, the transactions and the fault switches.
+// Lets people and tests see and switch: the outcome table, the transactions and the fault switches.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS, type PaymentKind } from './behaviours.ts';
@@ -38,7 +38,7 @@ export function createInspectionRouter({ settings, store, faults }: InspectionDe
       ...(phone !== undefined && { phone }),
       ...(reference !== undefined && { operatorReference: reference }),
     };
-    // Of M-Pesa the reference is that of the account, under which each prompt is a transaction of its own.
+    // For M-Pesa the reference is the account reference, under which each prompt is a transaction of its own.
     const prompts = store.promptsFor(queryValue(ctx, 'reference') ?? '');
     const listed = prompts.length === 0 ? store.list(filter, LONGEST_LIST) : prompts.slice(-LONGEST_LIST).reverse();
     ctx.body = listed.map(present);

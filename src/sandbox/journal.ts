@@ -2,14 +2,14 @@
 import { open, rename, type FileHandle } from 'node:fs/promises';
 
 export type Journal = {
-  /** Resolves when the operating system has the line, so that it outlives this process. */
+  /** Resolves when the operating system has the line, so that the line outlives this process. */
   append(entry: unknown): Promise<void>;
   close(): Promise<void>;
 };
 
 type JournalOptions = {
   readonly path: string;
-  /** All entries to keep, as they are now: the content of a rewritten file. */
+  /** All current entries to keep: the content of a rewritten file. */
   readonly snapshot: () => readonly unknown[];
   readonly growthBytes: number;
 };
@@ -17,11 +17,11 @@ type JournalOptions = {
 /** Limits how long a rewrite blocks the rest of this process. */
 const LINES_PER_WRITE = 500;
 
-/** Calls `onEntry` for each line in order, without broken lines, which a kill or a full disk leaves. */
+/** Calls `onEntry` for each line in order, and skips broken lines, which a kill or a full disk leaves. */
 export async function readJournal(path: string, onEntry: (entry: unknown) => void): Promise<void> {
   const file = await openIfThere(path);
   if (file === null) return;
-  // The stream behind readLines closes the file at its end, and when the loop is left early.
+  // The stream behind readLines closes the file at the end of the file, and when the loop exits early.
   for await (const line of file.readLines()) {
     const entry = parseLine(line);
     if (entry !== undefined) onEntry(entry);
@@ -73,7 +73,7 @@ export async function openJournal({ path, snapshot, growthBytes }: JournalOption
   };
 }
 
-// Written to another file and renamed: a kill at any moment leaves either the old or the new content complete.
+// Writes another file and renames it: a kill at any moment leaves either the old or the new content complete.
 async function rewrite(path: string, entries: readonly unknown[]): Promise<{ file: FileHandle; bytes: number }> {
   const besidePath = `${path}.new`;
   const file = await open(besidePath, 'w');

@@ -1,8 +1,8 @@
-// The one script of the sandbox's pages: it fetches the page again every other second, and puts in what changed.
+// The only script of the sandbox's pages: it fetches the page again every two seconds, and inserts the changed parts.
 
 /**
- * Replaces each part that is marked `data-live`. A part in which somebody types, or has typed, stays as it is until they are done;
- * what has the focus keeps it. Pages refresh by themselves without scripts too: this does it without a reload.
+ * Replaces each part that is marked `data-live`. A part with typed text, or with the focus in an input, stays unchanged until the input
+ * is empty and left; other focused elements keep the focus. Pages also refresh without scripts: this script avoids the reload.
  */
 export const LIVE_SCRIPT = `
 const EVERY_MS = 2000;

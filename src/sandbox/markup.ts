@@ -1,4 +1,4 @@
-// The HTML of the sandbox's pages: text is escaped unless it is markup already, and all pages share one frame.
+// The HTML of the sandbox's pages: text is escaped unless it is already markup, and all pages share one frame.
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { LIVE_SCRIPT } from './live-script.ts';
@@ -20,7 +20,7 @@ type Page = {
   readonly content: Markup;
   /** Without scripts the page reloads by itself. Only for pages without input or text that a reload would interrupt. */
   readonly refreshSeconds?: number;
-  /** With scripts its parts that are marked `data-live` follow what happens. */
+  /** With scripts the parts marked `data-live` are updated. */
   readonly isLive?: boolean;
   readonly isWide?: boolean;
 };
@@ -91,7 +91,7 @@ th, td { padding: 0.4rem 0.6rem; text-align: left; vertical-align: top; border: 
 
 const SCRIPT = `<script type="module">${LIVE_SCRIPT}</script>`;
 
-/** Allows only this page's own style and script, what that script fetches here, and forms that are sent to this origin. */
+/** Allows only this page's own style and script, and the script's fetches and the page's forms to this origin. */
 const POLICY = [
   "default-src 'none'",
   `style-src '${digest(STYLE)}'`,
@@ -122,7 +122,7 @@ export function sendPage(ctx: Context, { title, content, refreshSeconds, isLive 
       markup`<li><a href="${path}"${ctx.path === path ? { html: ' aria-current="page"' } : NOTHING}>${name}</a></li>`,
   );
   ctx.type = 'html';
-  // With no referrer at all, browsers hide the origin of the page's own forms, which the routes require.
+  // Under the policy `no-referrer` browsers hide the origin of the page's own forms, which the routes require.
   ctx.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'same-origin' });
   ctx.body = markup`<!doctype html>
 <html lang="en">

@@ -11,7 +11,7 @@ export type MtnAccess = {
   issueToken(): { token: string; lifeSeconds: number };
 };
 
-/** For one product. */
+/** The access to one product. */
 export function createMtnAccess(credentials: SandboxCredentials, { limits, times }: SandboxSettings): MtnAccess {
   const basic = `Basic ${Buffer.from(`${credentials.apiUser}:${credentials.apiKey}`).toString('base64')}`;
   const tokens = createBearerTokens(times.tokenLifeMs, limits.tokens);

@@ -23,7 +23,7 @@ export const INVALID_CALLBACK_HOST = refusal(
   'INVALID_CALLBACK_URL_HOST',
   'The callback host is not the registered one.',
 );
-/** Of the client's account, in turn: its address, then its callback host. */
+/** Refusals of the client's account, in turn: its address, then its callback host. */
 export const accountRefusal = (requestsReceived: number): MtnRefusal =>
   requestsReceived % 2 === 1 ? NOT_ALLOWED : INVALID_CALLBACK_HOST;
 export const INTERNAL = refusal(500, 'INTERNAL_PROCESSING_ERROR', 'An internal error occurred while processing.');

@@ -12,7 +12,7 @@ export type RawRequest = { readonly referenceId: string; readonly callbackUrl: s
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const CALLBACK_URL_LENGTH = 2048;
 
-// An apostrophe and `&` are known to be refused; the other characters of markup are taken to be.
+// MTN is known to refuse an apostrophe and `&`; we assume that MTN also refuses the other characters of markup.
 const note = z
   .string()
   .max(160)
@@ -76,7 +76,7 @@ function read<B extends Body, T>(
   const parsed = schema.safeParse(body);
   if (!parsed.success) return badRequest(`Wrong in the body: ${wrongFields(parsed.error)}.`);
   const { amount, currency, externalId, payerMessage, payeeNote } = parsed.data;
-  // As MTN responds to an empty note, although its documents require none.
+  // MTN refuses an empty note, although its documents require none.
   if (payerMessage === '' || payeeNote === '') return { refusal: INTERNAL };
   if (!settings.currencies.includes(currency)) return { refusal: INVALID_CURRENCY };
   const url = callbackUrl === '' ? null : parseCallbackUrl(callbackUrl);
@@ -101,7 +101,7 @@ function parseCallbackUrl(text: string): URL | undefined {
   return ['http:', 'https:'].includes(url.protocol) ? url : undefined;
 }
 
-// Field names only: the values are personal data.
+// Returns field names only: the values are personal data.
 function wrongFields(error: z.ZodError): string {
   return [...new Set(error.issues.map(({ path }) => (path.length === 0 ? 'all of it' : path.join('.'))))].join(', ');
 }

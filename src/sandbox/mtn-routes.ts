@@ -90,7 +90,7 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
   const authorised = requireToken(access, settings);
   const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: settings.limits.bodyBytes, jsonStrict: false });
 
-  // MTN has one account per product; here both share one, so that collected money can be paid out at once.
+  // MTN has one account per product; here both products share one account, so that collected money can be paid out at once.
   router.get('/v1_0/account/balance', authorised, (ctx) => {
     const currency = settings.currencies[0] ?? '';
     ctx.body = { availableBalance: store.balance(currency), currency };
@@ -132,7 +132,7 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
   return { router, serve };
 }
 
-/** A status of which nothing but the reference has the type that MTN documents. */
+/** A status in which only the reference has the type that MTN documents. */
 function wrongTypes(externalId: string): object {
   return { externalId, status: 7, amount: [], currency: null, financialTransactionId: {}, reason: 0 };
 }
@@ -183,7 +183,7 @@ function refuseUnread(ctx: Context, status: number): void {
 const UNAUTHORIZED = { statusCode: 401, message: 'Unauthorized' };
 const THROTTLED = { statusCode: 429, message: 'Rate limit is exceeded.' };
 
-// In the format of the API gateway in front of MTN, which differs from MTN's own.
+// The body has the format of the API gateway in front of MTN, which differs from MTN's own.
 function refuseAtGateway(ctx: Context, body: { readonly statusCode: number; readonly message: string }): void {
   ctx.status = body.statusCode;
   ctx.body = body;

@@ -5,7 +5,7 @@ import { money, phoneInGroups } from './words.ts';
 
 export type OperatorView = {
   readonly waiting: readonly Transaction[];
-  /** How many more there are than `waiting` shows. */
+  /** How many more payments wait than `waiting` shows. */
   readonly unshown: number;
   readonly account: readonly { readonly amount: string; readonly currency: string }[];
   readonly notice: string | null;

@@ -8,7 +8,7 @@ import { waitsInQueue, type SandboxRequest, type Transaction } from './transacti
 /** How the API responds: accepted, a duplicate, refused for now, or a cut connection after accepting. */
 type IntakeResult = 'accepted' | 'duplicate' | 'accepted_and_cut' | RequestRefusal;
 
-/** Why a refund is refused: the collection was not paid, or its money cannot be refunded (any more). */
+/** Why a refund is refused: the collection was not paid, or its money cannot be refunded or was refunded already. */
 type RefundRefusal = 'original_not_paid' | 'original_not_refundable';
 
 export type RefundRequest = Omit<SandboxRequest, 'phone' | 'originalReference'> & {
@@ -18,7 +18,7 @@ export type RefundRequest = Omit<SandboxRequest, 'phone' | 'originalReference'> 
 export type PaymentIntake = {
   /** Resolves when the result is in the journal, so that the response may be sent. */
   receive(request: SandboxRequest): Promise<IntakeResult>;
-  /** The same for a refund; its payee is the payer of the collection. */
+  /** Like `receive`, for a refund; its payee is the payer of the collection. */
   receiveRefund(request: RefundRequest): Promise<IntakeResult | RefundRefusal>;
 };
 
@@ -62,7 +62,7 @@ export function createPaymentIntake({ settings, store, decisions }: Deps): Payme
   return { receive, receiveRefund };
 }
 
-// MTN also accepts partial refunds. The sandbox does not: no client needs them, and they need a sum per collection.
+// MTN also accepts partial refunds. The sandbox does not: no client needs partial refunds, and they need a sum per collection.
 function refusalOf(
   request: RefundRequest,
   original: Transaction | undefined,
@@ -122,7 +122,7 @@ function dueAtMs(payment: Transaction, { times }: SandboxSettings): number | nul
 const RECEIPTS = 90_000_000_000;
 let lastReceipt = 0;
 
-// MTN's receipts are numbers of about this length. They rise with the time, so that none comes twice, also after a restart.
+// MTN's receipts are numbers of about this length. Receipts rise with the time, so that none repeats, even after a restart.
 function newReceipt(): string {
   lastReceipt = Math.max(lastReceipt + 1, Date.now() % RECEIPTS);
   return (10_000_000_000 + (lastReceipt % RECEIPTS)).toString();

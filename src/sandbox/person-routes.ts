@@ -43,7 +43,7 @@ export function createPersonRouter(deps: PersonDeps): Router {
   const router = new Router({ prefix: '/sandbox' });
   const readForm = bodyParser({ enableTypes: ['form'], formLimit: settings.limits.bodyBytes });
 
-  /** A form by which a person decides a payment of these kinds; 404 for any other. */
+  /** A form with which a person decides a payment of these kinds; 404 for other payments. */
   function onForm<Form extends { readonly reference: string }>(
     path: string,
     { schema, kinds }: { readonly schema: z.ZodType<Form>; readonly kinds: readonly PaymentKind[] },
@@ -82,7 +82,7 @@ export function createPersonRouter(deps: PersonDeps): Router {
     await decide(ctx, deps, '/sandbox/operator?', { payment, outcome: outcomes[choice] });
   });
 
-  // For browsers; programs get the same as JSON from the inspection.
+  // The pages are for browsers; programs get the same data as JSON from the inspection routes.
   router.get('/transactions', async (ctx, next) => {
     if (ctx.accepts('json', 'html') === 'html') showTransactions(ctx, deps);
     else await next();

@@ -1,9 +1,9 @@
-// Decrypts what clients encrypt for the sandbox operator by RSA with the padding of PKCS#1 v1.5.
+// Decrypts texts that clients encrypt for the sandbox operator by RSA with the padding of PKCS#1 v1.5.
 import { constants, privateDecrypt, type KeyObject } from 'node:crypto';
 
 /**
- * The text that was encrypted; null when it cannot be read. Node decrypts no PKCS#1 v1.5 where its OpenSSL would tell by its time
- * whether the padding was right. Nobody gains by that here.
+ * The decrypted text; null if it cannot be decrypted. Node itself refuses to decrypt PKCS#1 v1.5 if the timing of its OpenSSL would tell
+ * whether the padding was right. That knowledge helps no attacker here.
  */
 export function decryptPkcs1(privateKey: KeyObject, base64: string): string | null {
   try {

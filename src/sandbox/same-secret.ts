@@ -1,4 +1,4 @@
-// Compares a secret that somebody gave with the one that it should be.
+// Compares a given secret with the expected one.
 import { timingSafeEqual } from 'node:crypto';
 
 export function isSameSecret(given: string, expected: string): boolean {

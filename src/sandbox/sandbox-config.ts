@@ -9,39 +9,39 @@ export type SandboxCredentials = {
 export type SandboxAirtel = {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Of the wallet from which payouts are paid. */
+  /** The PIN of the wallet from which payouts are paid. */
   readonly pin: string;
-  /** Airtel is told it once, in its portal, and not with each request; without it nobody is called back. */
+  /** Airtel gets this address once, in its portal, and not with each request; without it no callbacks are sent. */
   readonly callbackUrl?: string;
 };
 
 export type SandboxDaraja = {
   readonly consumerKey: string;
   readonly consumerSecret: string;
-  /** To which customers pay. */
+  /** The shortcode to which customers pay. */
   readonly shortcode: string;
   readonly passkey: string;
-  /** From which payouts are paid. */
+  /** The shortcode from which payouts are paid. */
   readonly payoutShortcode: string;
   readonly initiatorName: string;
   readonly initiatorPassword: string;
-  /** As PEM; its certificate is at `/sandbox/daraja/certificate`. Without it there is another key after each start. */
+  /** The key as PEM; its certificate is at `/sandbox/daraja/certificate`. If absent, each start makes another key. */
   readonly privateKey?: string;
 };
 
 export type SandboxTimes = {
-  /** From accepting a request to its decision. */
+  /** The time from accepting a request to its decision. */
   readonly decisionMs: number;
   /** How long a prompt stays pending at the operator without the payer's answer. */
   readonly promptExpiryMs: number;
-  /** After what time a late payment is paid: longer than clients wait for a prompt. */
+  /** The time after which a late payment is paid: longer than clients wait for a prompt. */
   readonly undecidedMs: number;
-  /** From a payment's decision to its return by the provider, in the rows with a return. */
+  /** The time from a payment's decision to its return by the provider, in the rows with a return. */
   readonly reversalMs: number;
   readonly tokenLifeMs: number;
   readonly airtelTokenLifeMs: number;
   readonly darajaTokenLifeMs: number;
-  /** From a request that Daraja answers later to its answer. */
+  /** The time from a request that Daraja answers later to its answer. */
   readonly darajaResultMs: number;
   readonly callbackTimeoutMs: number;
 };
@@ -50,7 +50,7 @@ type SandboxLimits = {
   readonly bodyBytes: number;
   readonly connections: number;
   readonly tokens: number;
-  /** The oldest is forgotten first, decided or not: its status is a 404 then. */
+  /** Beyond this number the oldest transaction is forgotten, decided or not: its status is then a 404. */
   readonly transactions: number;
   readonly transactionAgeMs: number;
   /** When the journal has grown by this much, it is rewritten with the transactions that are still kept. */
@@ -58,7 +58,7 @@ type SandboxLimits = {
   /** Maximum of concurrent callbacks. Further ones are not sent, as with an overloaded operator. */
   readonly callbacks: number;
   readonly callbackConnections: number;
-  /** Of a page of Daraja's Pull. */
+  /** The rows of a page of Daraja's Pull. */
   readonly pullRows: number;
 };
 
@@ -68,24 +68,24 @@ export type SandboxConfig = {
   readonly port: number;
   readonly collection: SandboxCredentials;
   readonly disbursement: SandboxCredentials;
-  /** Without it, there is no API of Airtel. */
+  /** If absent, there is no API of Airtel. */
   readonly airtel?: SandboxAirtel;
-  /** Without it, there is no API of Safaricom. */
+  /** If absent, there is no API of Safaricom. */
   readonly daraja?: SandboxDaraja;
   /** The required value of X-Target-Environment. */
   readonly targetEnvironment: string;
-  /** The first is the currency of the account. */
+  /** The first currency is that of the account. */
   readonly currencies?: readonly string[];
   /** The account's balance before the first collection, in whole units of each currency. Payouts are paid from it. */
   readonly startingFloat?: number;
-  /** Hosts that X-Callback-Url may name, as registered with the operator; any host when absent. */
+  /** Hosts that X-Callback-Url may name, as registered with the operator; any host if absent. */
   readonly callbackHosts?: readonly string[];
   readonly callbackMethod?: 'POST' | 'PUT';
-  /** Journal of all transactions, in an existing folder; without it they are kept in memory only. */
+  /** Journal of all transactions, in an existing folder; if absent, transactions are kept in memory only. */
   readonly dataFile?: string;
   readonly times?: Partial<SandboxTimes>;
   readonly limits?: Partial<SandboxLimits>;
-  /** Of every response; a page sets a policy of its own. The caller gives them, as it shares no code with the service. */
+  /** Headers of every response; a page sets its own policy. The caller gives them, because the sandbox shares no code with the service. */
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** Receives the sandbox's own errors: a journal that cannot be written, a bug. */
   readonly onError?: (error: unknown) => void;

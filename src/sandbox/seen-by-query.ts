@@ -1,9 +1,9 @@
-// What a status query sees of a payment: in one row of the outcome table the operator does not know it at first.
+// The payment that a status query sees: in one row of the outcome table the operator does not know the payment at first.
 import { behaviourOf } from './behaviours.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Undefined: the operator says that it does not know the payment. */
+/** Undefined if the operator says that it does not know the payment. */
 export async function seenByQuery(
   store: TransactionStore,
   transaction: Transaction | undefined,

@@ -23,7 +23,7 @@ export type Sandbox = {
 };
 
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Longer than clients keep an idle connection, so that they close it first and never send on a closing one. */
+/** Longer than clients keep an idle connection, so that clients close it first and never send on a closing connection. */
 const KEEP_ALIVE_MS = 60_000;
 
 /** Resolves when it is listening. Rejects when the port is taken or the data file cannot be opened. */
@@ -83,7 +83,7 @@ function assemble(settings: SandboxSettings, store: TransactionStore) {
     try {
       await next();
     } catch (error) {
-      // Koa removes all headers from the response to an error but those that the error has.
+      // Koa removes all headers from the response to an error except the error's own.
       if (error instanceof Error) Object.assign(error, { headers: settings.responseHeaders });
       throw error;
     }

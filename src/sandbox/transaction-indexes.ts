@@ -1,13 +1,13 @@
-// By what else than their key the sandbox operator finds its payments: each index leads to keys.
+// Indexes by which the sandbox operator finds payments without their key: each index leads to keys.
 import type { Transaction } from './transaction.ts';
 
 export type TransactionIndexes = {
   add(transaction: Transaction): void;
   remove(transaction: Transaction): void;
-  /** The refund of a collection that was accepted and did not fail: a collection has one. */
+  /** The refund that was accepted for a collection and did not fail: a collection has at most one. */
   refundOf(operatorReference: string): string | undefined;
   issued(issuedId: string): string | undefined;
-  /** In order of arrival. */
+  /** The keys of the prompts in order of arrival. */
   promptsFor(accountReference: string): readonly string[];
 };
 
@@ -44,7 +44,7 @@ export function createTransactionIndexes(): TransactionIndexes {
   };
 }
 
-// Of prompts of M-Pesa alone.
+// Only prompts of M-Pesa have an account reference.
 function accountReference({ wire, kind, externalId }: Transaction): string | null {
   return wire === 'daraja' && kind === 'collection' ? externalId : null;
 }

@@ -10,19 +10,19 @@ type TransactionFilter = Partial<Pick<Transaction, 'kind' | 'wire' | 'phone' | '
 
 export type TransactionStore = {
   get(operatorReference: string): Transaction | undefined;
-  /** By the id that the operator gave it. */
+  /** The payment with this issued id. */
   issued(issuedId: string): Transaction | undefined;
-  /** The prompts of M-Pesa with this AccountReference, the oldest first: each request is one of its own. */
+  /** The prompts of M-Pesa with this AccountReference, the oldest first: each request is a prompt of its own. */
   promptsFor(accountReference: string): Transaction[];
-  /** The refund of this collection that was accepted and did not fail. */
+  /** The refund that was accepted for this collection and did not fail. */
   refundOf(operatorReference: string): Transaction | undefined;
-  /** Visible at once; the promise resolves when it is in the journal. */
+  /** Makes the transaction visible at once; resolves when the journal has it. */
   put(transaction: Transaction): Promise<void>;
   /** Newest first, at most `limit`. */
   list(filter: TransactionFilter, limit: number): Transaction[];
-  /** The transactions that are still to be decided or returned without a person. */
+  /** The transactions that must still be decided or returned without a person. */
   due(): Transaction[];
-  /** Whether the account has enough to pay this out. */
+  /** Whether the account has enough money for this payment. */
   covers(payment: Pick<Transaction, 'amount' | 'currency'>): boolean;
   /** The account's balance in this currency, as a decimal string with two places. */
   balance(currency: string): string;
@@ -34,7 +34,7 @@ const carriedSchema = z.object({ carried: z.record(z.string(), z.string().regex(
 
 export async function openTransactionStore(settings: SandboxSettings): Promise<TransactionStore> {
   const { dataFile, limits, startingFloat } = settings;
-  // In order of arrival, the oldest first: a Map keeps the position of a value that is replaced.
+  // In order of arrival, the oldest first: a Map keeps the position of a replaced value.
   const kept = new Map<string, Transaction>();
   const indexes = createTransactionIndexes();
   const balances = createAccountBalances(startingFloat);

@@ -7,9 +7,9 @@ const reason = z.object({ code: z.string(), message: z.string() });
 /** Also the format of journal lines, checked on reading: names stay, and new fields have a default. */
 export const transactionSchema = z.object({
   kind: z.enum(['collection', 'payout', 'refund']).default('collection'),
-  /** The API by which it came. */
+  /** The API that received the payment. */
   wire: z.enum(['mtn-momo', 'airtel-money', 'daraja']).default('mtn-momo'),
-  /** Of a prompt of M-Pesa: its CheckoutRequestID, because the same reference twice is two payments. */
+  /** For a prompt of M-Pesa its CheckoutRequestID, because two prompts with the same reference are two payments. */
   operatorReference: z.string(),
   /** M-Pesa only: CheckoutRequestID or ConversationID. */
   issuedId: z.string().nullable().default(null),
@@ -25,10 +25,10 @@ export const transactionSchema = z.object({
   payerMessage: z.string(),
   payeeNote: z.string(),
   callbackUrl: z.string().nullable(),
-  /** Payouts of M-Pesa only: where it is said that a payment waits in the queue for too long. */
+  /** Payouts of M-Pesa only: the address for the message that a payment waits in the queue for too long. */
   timeoutUrl: z.string().nullable().default(null),
   queueTimedOutAtMs: z.number().nullable().default(null),
-  /** Why the operator fails it, whatever the outcome table says of its phone. */
+  /** Why the operator fails the payment, whatever the outcome table says of its phone. */
   refusedAs: reason.nullable().default(null),
   /** The row of the outcome table when the payment was created. */
   row: z.string(),
@@ -36,16 +36,16 @@ export const transactionSchema = z.object({
   state: z.enum(['NOT_ACCEPTED', 'PENDING', 'SUCCESSFUL', 'FAILED']),
   reason: reason.nullable(),
   /**
-   * Set when the request is accepted, shown after the payment, so that a decision repeated after a crash is the same.
+   * The receipt: set when the request is accepted and shown when it is paid, so that a decision repeated after a crash has the same one.
    */
   financialTransactionId: z.string(),
   receivedAtMs: z.number(),
-  /** When it will be decided, or given back after that. */
+  /** When the payment is decided, or given back after its decision. */
   dueAtMs: z.number().nullable(),
   decidedAtMs: z.number().nullable(),
   givenBackAtMs: z.number().nullable().default(null),
   requestsReceived: z.int(),
-  /** Counted where the operator does not know the payment at first. */
+  /** Counts queries only if the operator does not know the payment at first, or sends unreadable answers. */
   queriesReceived: z.int().default(0),
   /** Collections only: how often a prompt was raised on the payer's phone. */
   promptsRaised: z.int(),
@@ -83,14 +83,14 @@ export function decide(transaction: Transaction, ending: Outcome, atMs: number):
   };
 }
 
-/** Whether the next that the operator says of it is that it waits for too long. */
+/** Whether the operator's next message about the payment is that it waits for too long. */
 export function waitsInQueue(transaction: Transaction): boolean {
   const { timeoutUrl, queueTimedOutAtMs, refusedAs } = transaction;
   const isReported = timeoutUrl !== null && behaviourOf(transaction).behaviour.timesOutInQueue === true;
   return isReported && queueTimedOutAtMs === null && refusedAs === null;
 }
 
-/** One whole unit more. */
+/** The amount with one whole unit more. */
 export function oneMore(amount: string): string {
   const [whole = '', ...fraction] = amount.split('.');
   return [(BigInt(whole) + 1n).toString(), ...fraction].join('.');

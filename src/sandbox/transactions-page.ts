@@ -1,4 +1,4 @@
-// The page of the transactions: what the operator knows of every payment, and a decision for each that is undecided.
+// The page of the transactions: the operator's data of every payment, and a decision for each undecided payment.
 import { behaviourOf } from './behaviours.ts';
 import { markup, NOTHING, type Markup } from './markup.ts';
 import type { Transaction } from './transaction.ts';
@@ -8,7 +8,7 @@ export type TransactionsView = {
   readonly shown: readonly Transaction[];
   readonly phone: string;
   readonly notice: string | null;
-  /** The search of the page's address, which a decision comes back to. */
+  /** The query string of the page's address, to which a decision returns. */
   readonly search: string;
 };
 

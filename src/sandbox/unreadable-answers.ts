@@ -1,4 +1,4 @@
-// Answers that no client can read, in turn: other types than documented, more than a client takes, a web page, and half a body.
+// Answers that no client can read, in turn: undocumented types, more bytes than a client takes, a web page, and half a body.
 import type { Context } from 'koa';
 import { behaviourOf } from './behaviours.ts';
 import type { TransactionStore } from './transaction-store.ts';
@@ -11,13 +11,13 @@ export type UnreadableForm = (typeof FORMS)[number];
 const TOO_LONG = JSON.stringify({ padding: '0'.repeat(65 * 1024) });
 const WEB_PAGE = '<!DOCTYPE html><html><body>Service temporarily unavailable</body></html>';
 
-/** The form of the answer to the request that was counted last; null: the answer can be read. */
+/** The form of the answer to the request that was counted last; null if the answer is readable. */
 export function unreadableSend(transaction: Transaction | undefined): UnreadableForm | null {
   if (transaction === undefined || !isUnreadable(transaction)) return null;
   return FORMS[transaction.requestsReceived - 1] ?? null;
 }
 
-/** The same of a query, which it counts. */
+/** Counts a query and returns the form of its answer; null if the answer is readable. */
 export async function unreadableQuery(
   transaction: Transaction | undefined,
   store: Pick<TransactionStore, 'put'>,
@@ -28,7 +28,7 @@ export async function unreadableQuery(
   return FORMS[queriesReceived] ?? null;
 }
 
-/** `wrongTypes` is the wire's own. */
+/** `wrongTypes` is the body of the form `wrong_types` in the wire's format. */
 export function sendUnreadable(ctx: Context, form: UnreadableForm, wrongTypes: object): void {
   ctx.status = 200;
   switch (form) {

@@ -1,4 +1,4 @@
-// How the sandbox's pages write what the operator knows: money, phones, times and states for people.
+// Words of the sandbox's pages for people: money, phones, times and states.
 import type { PaymentKind } from './behaviours.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -6,12 +6,12 @@ export function money({ amount, currency }: Pick<Transaction, 'amount' | 'curren
   return `${currency}\u00a0${amount.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ',')}`;
 }
 
-/** In groups of three from the country code on, so that two numbers can be compared at a glance. */
+/** The phone in groups of three digits from the country code on, so that people can compare two numbers at a glance. */
 export function phoneInGroups(phone: string): string {
   return phone.replace(/\d{3}(?=\d)/g, '$&\u00a0');
 }
 
-/** Of the payment itself. */
+/** The outcome of the payment itself. */
 export function outcomeText({ state, reason, givenBackAtMs }: Transaction): string {
   if (givenBackAtMs !== null) return 'paid, then given back';
   switch (state) {
@@ -26,7 +26,7 @@ export function outcomeText({ state, reason, givenBackAtMs }: Transaction): stri
   }
 }
 
-/** A sentence, with what it waits for while it is undecided. */
+/** A sentence about the state; for an undecided payment it names who or what decides. */
 export function stateInWords(transaction: Transaction): string {
   const { state, reason, dueAtMs, givenBackAtMs, kind } = transaction;
   if (givenBackAtMs !== null) return 'Paid, then given back';

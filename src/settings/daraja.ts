@@ -1,4 +1,4 @@
-// The settings of Safaricom's Daraja, by which M-Pesa is reached: a group, which is set whole or not at all.
+// The settings of Safaricom's Daraja, the API of M-Pesa: a group that is set whole or not at all.
 import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
 import { count, file, milliseconds, rsaPrivateKey, secret, webAddress, type Secret } from './values.ts';
@@ -7,20 +7,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const shortcode = z.string().regex(/^\d{5,7}$/, 'must be a shortcode of five to seven digits');
 
-/** A worker's, which alone calls the operator. The sandbox operator has them too: it is the other side. */
+/** Set for workers, because only a worker calls the operator. The sandbox operator, which plays Daraja, has them too. */
 export const DARAJA_CREDENTIALS = {
   MALIPO_DARAJA_CONSUMER_KEY: z.string().min(1).optional(),
   MALIPO_DARAJA_CONSUMER_SECRET: secret.optional(),
-  // To which customers pay, with what makes the password of a prompt.
+  // Customers pay to this shortcode; the passkey makes the password of a prompt.
   MALIPO_DARAJA_SHORTCODE: shortcode.optional(),
   MALIPO_DARAJA_PASSKEY: secret.optional(),
-  // From which payouts are paid, in the name of the initiator.
+  // Payouts are paid from this shortcode, in the name of the initiator.
   MALIPO_DARAJA_PAYOUT_SHORTCODE: shortcode.optional(),
   MALIPO_DARAJA_INITIATOR_NAME: z.string().min(1).optional(),
   MALIPO_DARAJA_INITIATOR_PASSWORD: secret.optional(),
 };
 
-/** M-Pesa's certificate, for which the initiator's password is encrypted. The test system has another one. */
+/** M-Pesa's certificate, for whose key the initiator's password is encrypted. The test system has another certificate. */
 const certificate = file.refine(isOfRsaKey, { error: 'must be a certificate of an RSA key, as PEM' });
 
 export const DARAJA_SETTINGS = {
@@ -32,10 +32,10 @@ export const DARAJA_SETTINGS = {
 };
 
 const BASE_URL = 'MALIPO_DARAJA_BASE_URL';
-/** What only workers need. */
+/** The settings that only workers need. */
 export const DARAJA_WORKERS_NEED = [...Object.keys(DARAJA_CREDENTIALS), 'MALIPO_DARAJA_CERTIFICATE_FILE'];
 
-/** A line for each setting of the group that is missing although another one is there. */
+/** A line for each missing setting of the group, if another setting of the group is set. */
 export function findIncompleteDaraja(environment: Environment, isWorker: boolean): string[] {
   const isSet = (name: string) => environment[name] !== undefined;
   if (![BASE_URL, ...DARAJA_WORKERS_NEED].some(isSet)) return [];
@@ -46,7 +46,7 @@ export function findIncompleteDaraja(environment: Environment, isWorker: boolean
 
 type DarajaSettings = z.infer<z.ZodObject<typeof DARAJA_SETTINGS>>;
 
-/** What calls to Daraja need. */
+/** The settings that calls to Daraja need. */
 export type DarajaAccount = Readonly<{
   baseUrl: string;
   consumerKey: string;
@@ -59,7 +59,7 @@ export type DarajaAccount = Readonly<{
   certificate: Secret;
 }>;
 
-/** Null if it is not set, or the process is no worker. */
+/** Null if M-Pesa is not set up, or the process is no worker. */
 export function darajaAccountIn(settings: DarajaSettings): DarajaAccount | null {
   const account = {
     baseUrl: settings.MALIPO_DARAJA_BASE_URL,
@@ -81,11 +81,11 @@ function isWhole(account: {
   return Object.values(account).every((value) => value !== undefined);
 }
 
-/** Safaricom's own hosts. Real money moves at all but that of its test system. */
+/** Safaricom's own hosts. Real money moves at all of them except the test system. */
 const SAFARICOM_HOST = /(^|\.)safaricom\.(co\.ke|com)$/;
 const TEST_HOST = 'sandbox.safaricom.co.ke';
 
-/** A line where a test key would reach real money at Safaricom, or a live one its test system. */
+/** A line if a test key would reach real money at Safaricom, or a live key its test system. */
 export function findWrongDarajaHost(environment: Environment, isLive: boolean): string[] {
   const text = environment[BASE_URL];
   if (text === undefined || !URL.canParse(text)) return [];
@@ -97,10 +97,10 @@ export function findWrongDarajaHost(environment: Environment, isLive: boolean): 
     : [];
 }
 
-/** Daraja refuses addresses with these words, in any case, and with them every payment. */
+/** Daraja refuses every payment whose addresses contain one of these words, in upper or lower case. */
 const REFUSED_IN_ADDRESSES = /mpesa|m-pesa|safaricom|exe|cmd|sql|query/i;
 
-/** A line where Daraja would refuse the addresses at which it is to call back. */
+/** A line if Daraja would refuse our callback addresses. */
 export function findRefusedDarajaCallback(environment: Environment): string[] {
   if (environment[BASE_URL] === undefined) return [];
   const name = environment['MALIPO_CALLBACK_URL'] === undefined ? 'MALIPO_PUBLIC_URL' : 'MALIPO_CALLBACK_URL';
@@ -108,10 +108,10 @@ export function findRefusedDarajaCallback(environment: Environment): string[] {
   return word === undefined ? [] : [`${name}: must not have "${word}" in it, which M-Pesa refuses in addresses`];
 }
 
-/** The sandbox process's: it is the other side. Without a key of its own it has another one, and another certificate, after each start. */
+/** Settings of the sandbox process, which plays Daraja. Without a private key it makes a new key and certificate at each start. */
 export const DARAJA_SANDBOX_SETTINGS = {
   ...DARAJA_CREDENTIALS,
-  // With it the sandbox operator decrypts what was encrypted with its certificate, which it publishes.
+  // The sandbox operator decrypts with this key what clients encrypt with its published certificate.
   MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: rsaPrivateKey.optional(),
   MALIPO_SANDBOX_DARAJA_TOKEN_LIFE_MS: milliseconds.default(3_599_000),
 };

@@ -1,4 +1,4 @@
-// The settings of the operators. Those of Airtel are a group, which is set whole or not at all, as those of M-Pesa are.
+// The settings of the operators. The settings of Airtel are a group that is set whole or not at all, as are the settings of M-Pesa.
 import { z } from 'zod';
 import { AIRTEL_COUNTRIES, type Reach } from '../domain/payments/operator-catalogue.ts';
 import {
@@ -23,20 +23,20 @@ export const MTN_CREDENTIALS = {
   MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: secret,
 };
 
-/** A worker's, which alone calls the operator. */
+/** Set for workers, because only a worker calls the operator. */
 const OPTIONAL_MTN_CREDENTIALS = z.object(MTN_CREDENTIALS).partial();
 
-/** The same of Airtel. Without all of the group, no phone is led to Airtel. */
+/** Set for workers. Without the whole group no phone is led to Airtel. */
 export const AIRTEL_CREDENTIALS = {
   MALIPO_AIRTEL_MONEY_CLIENT_ID: z.string().min(1).optional(),
   MALIPO_AIRTEL_MONEY_CLIENT_SECRET: secret.optional(),
-  // Of the wallet from which payouts are paid.
+  // The PIN of the wallet from which payouts are paid.
   MALIPO_AIRTEL_MONEY_PIN: walletPin.optional(),
 };
 
 export const AIRTEL_SETTINGS = {
   MALIPO_AIRTEL_MONEY_BASE_URL: webAddress.optional(),
-  // An account with Airtel is one country's.
+  // An account with Airtel belongs to one country.
   MALIPO_AIRTEL_MONEY_COUNTRY: z.enum(AIRTEL_COUNTRIES).optional(),
   ...AIRTEL_CREDENTIALS,
   MALIPO_AIRTEL_MONEY_CONNECTIONS: count.default(16),
@@ -46,7 +46,7 @@ export const AIRTEL_SETTINGS = {
 const EVERY_ROLE_NEEDS = ['MALIPO_AIRTEL_MONEY_BASE_URL', 'MALIPO_AIRTEL_MONEY_COUNTRY'];
 const WORKERS_NEED = Object.keys(AIRTEL_CREDENTIALS);
 
-/** A line for each setting of Airtel's group that is missing although another one is there. */
+/** A line for each missing setting of Airtel's group, if another setting of the group is set. */
 function findIncompleteAirtel(environment: Environment, isWorker: boolean): string[] {
   const isSet = (name: string) => environment[name] !== undefined;
   if (![...EVERY_ROLE_NEEDS, ...WORKERS_NEED].some(isSet)) return [];
@@ -58,7 +58,7 @@ function findIncompleteAirtel(environment: Environment, isWorker: boolean): stri
 
 type AirtelSettings = z.infer<z.ZodObject<typeof AIRTEL_SETTINGS>>;
 
-/** What calls to Airtel need; null where it is not set, or the process is no worker. */
+/** The settings that calls to Airtel need. */
 type AirtelAccount = Readonly<{
   baseUrl: string;
   country: string;
@@ -82,10 +82,10 @@ function airtelAccountIn(settings: AirtelSettings): AirtelAccount | null {
 
 type MtnCredentials = Readonly<{ subscriptionKey: Secret; apiUser: string; apiKey: Secret }>;
 
-/** What calls to MTN need: of each product its own. */
+/** The settings that calls to MTN need, for each product. */
 type MtnAccount = Readonly<{ collection: MtnCredentials; disbursement: MtnCredentials }>;
 
-/** Null if one is not set, which is no process with the role `worker`. */
+/** Null if a setting is missing; a process with the role `worker` has all of them. */
 function mtnAccountIn(settings: z.infer<typeof OPTIONAL_MTN_CREDENTIALS>): MtnAccount | null {
   const collection = credentials(
     settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY,
@@ -104,9 +104,9 @@ function credentials(subscriptionKey?: Secret, apiUser?: string, apiKey?: Secret
   return subscriptionKey && apiUser !== undefined && apiKey ? { subscriptionKey, apiUser, apiKey } : null;
 }
 
-/** All of the operators but MTN's, which every process needs. */
+/** All settings of the operators except the ones of MTN that every process needs. */
 export const OPERATOR_SETTINGS = {
-  // A worker's: `findMissingCredentials`.
+  // Required for workers: `findMissingCredentials`.
   ...OPTIONAL_MTN_CREDENTIALS.shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
   MALIPO_MTN_MOMO_CALLS_PER_SECOND: count.default(100),
@@ -115,11 +115,11 @@ export const OPERATOR_SETTINGS = {
 };
 
 export type OperatorAccounts = Readonly<{
-  /** Null if one setting is not set, which is no process with the role `worker`. */
+  /** Null if a setting is missing; a process with the role `worker` has all of them. */
   mtnMomo: MtnAccount | null;
-  /** Null if Airtel is not set up, or this is no process with the role `worker`. */
+  /** Null if Airtel is not set up, or the process does not have the role `worker`. */
   airtelMoney: AirtelAccount | null;
-  /** The same of M-Pesa. */
+  /** Null if M-Pesa is not set up, or the process does not have the role `worker`. */
   daraja: DarajaAccount | null;
 }>;
 
@@ -133,14 +133,14 @@ export function operatorAccountsIn(settings: z.infer<z.ZodObject<typeof OPERATOR
 
 const NEEDED_BY_WORKERS = 'required with the role worker';
 
-/** A line for each missing setting. Processes that anybody can reach need not hold what moves money at the operators. */
+/** A line for each missing setting. Processes that anybody can reach need no credentials that move money at the operators. */
 export function findMissingCredentials(present: Environment, isWorker: boolean): string[] {
   const needed = isWorker ? Object.keys(MTN_CREDENTIALS) : [];
   const missing = needed.filter((name) => present[name] === undefined).map((name) => `${name}: ${NEEDED_BY_WORKERS}`);
   return [...missing, ...findIncompleteAirtel(present, isWorker), ...findIncompleteDaraja(present, isWorker)];
 }
 
-/** The environment as a process without the role `worker` may have it. */
+/** The environment without the settings that only a process with the role `worker` may have. */
 export function withoutOperatorCredentials(environment: Environment): Environment {
   const credentials = [...Object.keys(MTN_CREDENTIALS), ...WORKERS_NEED, ...DARAJA_WORKERS_NEED];
   const names = credentials.flatMap((name) => [name, fileSetting(name)]);
@@ -149,7 +149,7 @@ export function withoutOperatorCredentials(environment: Environment): Environmen
 
 const NO_AIRTEL = 'no phone is led to Airtel Money';
 
-/** What applies when one of these is not set. */
+/** What applies if one of these settings is missing. */
 export const WITHOUT_OPERATOR_SETTING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.keys(MTN_CREDENTIALS).map((name) => [name, NEEDED_BY_WORKERS])),
   MALIPO_AIRTEL_MONEY_BASE_URL: NO_AIRTEL,
@@ -163,7 +163,7 @@ type ReachSettings = {
   readonly MALIPO_DARAJA_BASE_URL?: string | undefined;
 };
 
-/** What the settings of the operators let a deployment reach. */
+/** The operators and markets that a deployment reaches with these settings. */
 export function reachIn(settings: ReachSettings): Reach {
   return {
     mtnMomo: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
@@ -172,7 +172,7 @@ export function reachIn(settings: ReachSettings): Reach {
   };
 }
 
-/** Null: the settings do not say. */
+/** Null if the settings do not tell. */
 export function findReachIn(
   settings: Readonly<{ [Name in keyof ReachSettings]?: ReachSettings[Name] | undefined }>,
 ): Reach | null {
@@ -180,11 +180,11 @@ export function findReachIn(
   return target === undefined ? null : reachIn({ ...settings, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target });
 }
 
-/** Hosts of Airtel's that are, and that are not, of its test system: real money moves at all the others of its names. */
+/** Airtel's hosts, and the prefix of its test system's host: real money moves at all its other hosts. */
 const AIRTEL_HOST = /(^|\.)airtel\.[a-z.]+$/;
 const AIRTEL_TEST_HOST = 'openapiuat.';
 
-/** A line where a test key would reach Airtel's real money, or a live one its test system. */
+/** A line if a test key would reach Airtel's real money, or a live key its test system. */
 export function findWrongAirtelHost(environment: Environment, isLive: boolean): string[] {
   const text = environment['MALIPO_AIRTEL_MONEY_BASE_URL'];
   if (text === undefined || !URL.canParse(text)) return [];
@@ -196,7 +196,7 @@ export function findWrongAirtelHost(environment: Environment, isLive: boolean): 
     : [];
 }
 
-/** The sandbox process's: it is the other side, and called back where Airtel's portal would have been told. */
+/** Settings of the sandbox process, which plays Airtel. The callback address is here because Airtel is told it once, in its portal. */
 export const AIRTEL_SANDBOX_SETTINGS = {
   ...AIRTEL_CREDENTIALS,
   MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: webAddress.optional(),

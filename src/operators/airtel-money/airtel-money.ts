@@ -13,13 +13,13 @@ export type AirtelMoneyConfig = {
   /** For example `https://openapi.airtel.africa`, or the sandbox operator's address for test keys. */
   readonly baseUrl: string;
   readonly credentials: AirtelCredentials;
-  /** Four digits: that of our wallet, from which payouts are paid. */
+  /** The four digits of our wallet's PIN; payouts are paid from this wallet. */
   readonly pin: string;
   readonly market: AirtelMarket;
-  /** Limit for a whole call, with what it needs before it and its one repetition. */
+  /** Limit for a whole call, including its token and key requests and its one repetition. */
   readonly requestTimeoutMs: number;
   readonly connections: number;
-  /** Where all processes keep the access token. */
+  /** The store in which all processes keep the access token. */
   readonly tokens: TokenStore;
 };
 
@@ -32,8 +32,8 @@ const OTHER_MARKET: SendOutcome = { kind: 'unknown', reason: 'not sent: of anoth
 const NO_REFUNDS: SendOutcome = { kind: 'refused', code: 'operator_rejected', operatorCode: 'REFUNDS_NOT_OFFERED' };
 
 /**
- * Airtel keeps one payment per transaction id, so repeated sends pay nothing twice. Its refunds take no id of ours, so that a repeated one
- * might pay twice: none is ever sent, and the catalogue offers none. Holds connections until `close`.
+ * Airtel keeps one payment per transaction id, so repeated sends pay nothing twice. Its refunds take no id of ours, so a repeated refund
+ * might pay twice: no refund is ever sent, and the catalogue offers none. Holds connections until `close`.
  */
 export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
   const { baseUrl, connections, credentials, market, pin, requestTimeoutMs: timeoutMs } = config;
@@ -76,7 +76,7 @@ export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
   };
 }
 
-/** The reference in a callback of Airtel's, or null when it has none. Its hash is not read: no callback is more than a hint. */
+/** The reference in a callback of Airtel, or null if it has none. Its hash is not verified: a callback is only a hint. */
 export function parseAirtelCallback(body: unknown): { operatorReference: string } | null {
   if (typeof body !== 'object' || body === null || !('transaction' in body)) return null;
   const { transaction } = body;

@@ -1,12 +1,12 @@
 // Airtel's codes and what each proves. A code that is not listed proves nothing.
 import type { FailureCode } from '../../domain/payments/failure.ts';
 
-/** The kind of request. Both have codes of their own. */
+/** The kind of request. Each kind has its own codes. */
 export type AirtelUse = 'collection' | 'payout';
 
 /**
- * `taken`: Airtel has the payment. `exists`: it had the id already. `open`: nobody knows yet. `payment`: final for this payment.
- * `account`: it refuses our own account, whatever the payment. `signature`: it could not read what we signed, and did nothing.
+ * `taken`: Airtel accepted the payment. `exists`: Airtel already had the id. `open`: not decided yet. `payment`: final for this payment.
+ * `account`: Airtel refuses our own account, whatever the payment. `signature`: Airtel could not read the signed request and did nothing.
  */
 export type CodeMeaning =
   | { readonly kind: 'taken' | 'exists' | 'open' | 'account' | 'not_found' | 'signature' }
@@ -44,11 +44,11 @@ const PAYOUT_CODES: Readonly<Record<string, CodeMeaning>> = {
   '004': payment('amount_not_allowed'),
   '005': payment('operator_rejected'),
   '006': TAKEN,
-  // Our float. This is temporary, and the merchant can only try again later.
+  // Our float is too low. This is temporary, and the merchant can only try again later.
   '007': payment('operator_unavailable'),
   '009': payment('payer_not_found'),
   '010': ACCOUNT,
-  // A payment like it exists, which need not be this one.
+  // A similar payment exists, not necessarily this one.
   '011': OPEN,
   '012': payment('payer_not_found'),
   '013': payment('operator_rejected'),
@@ -71,7 +71,7 @@ const ACCOUNT_RESULTS = [
   ...['ESB000033', 'ESB000034', 'ESB000035', 'ESB000036', 'ESB000037', 'ESB000038', 'ESB000039'],
 ];
 
-/** The codes of both kinds of payment. */
+/** The codes that both kinds of payment share. */
 const COMMON: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
   ...OPEN_RESULTS.map((code) => [code, OPEN] as const),
   ...ACCOUNT_RESULTS.map((code) => [code, ACCOUNT] as const),
@@ -79,7 +79,7 @@ const COMMON: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
   ['ESB000045', NOT_FOUND],
 ]);
 
-/** What the code says of a payment of this kind; null for one that is not listed, or that belongs to the other kind. */
+/** The meaning of the code for this kind of payment; null if the code is not listed or belongs to the other kind. */
 export function meaningOf(code: string, use: AirtelUse): CodeMeaning | null {
   const common = COMMON.get(code);
   if (common !== undefined) return common;

@@ -1,4 +1,4 @@
-// What Airtel's user enquiry says of the holder of a phone's wallet.
+// Reads the holder of a phone's wallet from Airtel's user enquiry.
 import { z } from 'zod';
 import type { HttpResult } from '../http-client.ts';
 import { nameOutcome } from '../payee-name.ts';
@@ -9,7 +9,7 @@ const enquired = z.object({
   data: z.object({ first_name: z.string().optional(), last_name: z.string().optional() }),
 });
 
-/** Airtel lists no code for a number without a wallet: what is no success is unknown. */
+/** Airtel lists no code for a number without a wallet: every response but a success is unknown. */
 export function readNameResponse(response: HttpResult): NameOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const { status, body } = response;

@@ -11,16 +11,16 @@ export type AirtelMarket = {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
   readonly currency: string;
-  /** With which all phones there begin; Airtel wants them without it. */
+  /** The digits with which all phones of the country begin; Airtel wants the phones without these digits. */
   readonly callingCode: string;
 };
 
-/** A request whose body is signed; one with a PIN is written again for each key. */
+/** A request whose body is signed; a body with a PIN is written again for each key. */
 export type SignedRequest = { readonly path: string; readonly body: (publicKey: KeyObject) => string };
 
 const NOTE_RULES = { maxLength: 64, fallback: 'Payment' };
 
-/** Null where money or phone are of another market: nothing may be sent then. */
+/** Null if the currency or the phone belongs to another market: nothing may be sent then. */
 export function pushPayment(request: PromptRequest, market: AirtelMarket): SignedRequest | null {
   const msisdn = nationalNumber(request, market);
   if (msisdn === null) return null;
@@ -32,7 +32,7 @@ export function pushPayment(request: PromptRequest, market: AirtelMarket): Signe
   return { path: '/merchant/v2/payments/', body: () => body };
 }
 
-/** The same of a payout. The PIN is that of our wallet, from which it is paid. */
+/** Like a collection's request, for a payout. The PIN is that of our wallet, which pays the payout. */
 export function disbursement(request: PayoutRequest, market: AirtelMarket, pin: string): SignedRequest | null {
   const msisdn = nationalNumber(request, market);
   if (msisdn === null) return null;

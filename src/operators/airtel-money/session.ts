@@ -19,7 +19,7 @@ export type AirtelCredentials = { readonly clientId: string; readonly clientSecr
 type AirtelSession = {
   /** A refused token is replaced once; a second 401 is returned. */
   call(request: HttpRequest, signal: AbortSignal): Promise<HttpResult>;
-  /** The same for a signed request. Where `isRefused`, the key is fetched again, and the request is made once more. */
+  /** Like `call`, for a signed request. If `isRefused`, the key is fetched again, and the request is sent once more. */
   callSigned(
     request: SignedRequest,
     isRefused: (result: HttpResult) => boolean,
@@ -35,7 +35,7 @@ type SessionConfig = {
   readonly tokens: TokenStore;
 };
 
-/** Airtel names an end for its keys in a form of its own; a key is asked for again after a day, or when it is refused. */
+/** Airtel gives the expiry of its keys in a format of its own; a key is fetched again after a day, or when it is refused. */
 const KEY_LIFE_SECONDS = 24 * 60 * 60;
 
 const keyBody = z.object({
@@ -46,7 +46,7 @@ export function openAirtelSession(config: SessionConfig): AirtelSession {
   const { http, market, timeoutMs } = config;
   const leaseMs = leaseOf(timeoutMs);
   const tokens = createTokenCache(() => fetchToken(config), { store: config.tokens, leaseMs });
-  // A key is public, and the same for whoever asks.
+  // A key is public, and the same for all clients.
   const keys = createTokenCache(() => fetchKey(timeoutMs, call), { store: storeInMemory(), leaseMs });
 
   function call({ headers, ...request }: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
@@ -80,7 +80,7 @@ export function openAirtelSession(config: SessionConfig): AirtelSession {
   };
 }
 
-// Both have their own deadline and not a caller's, because several callers wait for them.
+// The requests for token and key have their own deadline and not a caller's, because several callers wait for them.
 async function fetchToken({ http, credentials, timeoutMs }: SessionConfig): Promise<FetchedToken> {
   const body = JSON.stringify({
     client_id: credentials.clientId,
@@ -99,7 +99,7 @@ async function fetchToken({ http, credentials, timeoutMs }: SessionConfig): Prom
 async function fetchKey(timeoutMs: number, call: AirtelSession['call']): Promise<FetchedToken> {
   const request = { method: 'GET', path: '/v1/rsa/encryption-keys', headers: {} } as const;
   const result = await inTime(timeoutMs, (signal) => call(request, signal));
-  // Without a key no payment was sent.
+  // Without a key no payment is sent.
   const noKey = (reason: string) => ({ kind: 'no_token', reason: `no key: ${reason}`, cause: 'busy' }) as const;
   if (result.kind === 'no_response') return noKey(result.reason);
   if (result.status !== 200) return noKey(`http ${result.status}`);

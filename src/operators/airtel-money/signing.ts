@@ -1,9 +1,9 @@
-// What Airtel wants encrypted for it: the bytes of a request, by which it knows them, and the PIN of our wallet.
+// Encrypts for Airtel: the key that signs the bytes of a request, and the PIN of our wallet.
 import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes, type KeyObject } from 'node:crypto';
 
 type SignatureHeaders = { readonly 'x-signature': string; readonly 'x-key': string };
 
-/** The key of the text that Airtel publishes, base64 of a SubjectPublicKeyInfo; null: it is none, or no RSA key. */
+/** The key in the text that Airtel publishes, base64 of a SubjectPublicKeyInfo; null if the text holds no RSA key. */
 export function readPublicKey(base64: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
@@ -14,8 +14,8 @@ export function readPublicKey(base64: string): KeyObject | null {
 }
 
 /**
- * The headers that sign these very bytes: they are encrypted with a key of their own, which only the holder of Airtel's private key can
- * read. `secrets` are that key and its vector, of 32 and 16 bytes: new ones for every request.
+ * The headers that sign exactly these bytes: the bytes are encrypted with a key of their own, which only the holder of Airtel's private
+ * key can read. `secrets` are the key and its vector, 32 and 16 bytes, new for every request.
  */
 export function signatureOf(
   body: string,

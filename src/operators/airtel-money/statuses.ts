@@ -10,7 +10,7 @@ type HttpResponse = Extract<HttpResult, { kind: 'response' }>;
 
 const codeText = z.string().regex(/^[A-Z0-9]{1,32}$/);
 
-/** The part of every response that says what became of the request, whatever its HTTP status. */
+/** The part of every response that gives the result of the request, whatever its HTTP status. */
 const envelope = z.object({
   status: z.object({
     success: z.boolean(),
@@ -39,13 +39,13 @@ const paidBody = z.object({ amount: numeral, currency: z.string().regex(/^[A-Z]{
 
 type Verdict = {
   readonly isSuccess: boolean;
-  /** That which decides: `response_code`, and only without it `result_code`. */
+  /** The code that decides: `response_code`, or `result_code` if there is no `response_code`. */
   readonly code: string | null;
   readonly responseCode: string | null;
   readonly meaning: CodeMeaning | null;
 };
 
-/** Null: the response is not one of Airtel's API. A code that is no code is one that is not listed. */
+/** Null if the response does not come from Airtel's API. A malformed code counts as a code that is not listed. */
 function verdictOf(response: HttpResponse, use: AirtelUse): Verdict | null {
   const parsed = envelope.safeParse(response.body.kind === 'json' ? response.body.value : null);
   if (!parsed.success) return null;
@@ -66,7 +66,7 @@ function readCode(value: unknown): string | null {
   return read.success ? read.data : 'UNREADABLE';
 }
 
-/** Whether Airtel says that it could not read what we signed, and so did nothing: a new key may help. */
+/** Whether Airtel says that it could not read the signed request, and so did nothing: a new key may help. */
 export function isSignatureRefused(response: HttpResult, use: AirtelUse): boolean {
   if (response.kind === 'no_response') return false;
   const verdict = verdictOf(response, use);
@@ -74,14 +74,14 @@ export function isSignatureRefused(response: HttpResult, use: AirtelUse): boolea
 }
 
 /**
- * The outcome of a send. `accepted` only where Airtel says with a listed code that it took the payment, or had its id before;
- * `refused` only for a listed refusal of this payment. In all other cases it may or may not have it.
+ * The outcome of a send. `accepted` only if a listed code of Airtel says that it took the payment or already had its id;
+ * `refused` only for a listed refusal of this payment. In all other cases Airtel may or may not have the payment.
  */
 export function readSendResponse(response: HttpResult, use: AirtelUse): SendOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const verdict = verdictOf(response, use);
   const unknown = unanswered(response, verdict);
-  // These refuse our token or our rights: no payment would be accepted.
+  // These statuses refuse our token or our rights: no payment would be accepted.
   if (response.status === 401 || response.status === 403) return { ...unknown, cause: 'account' };
   const isAnswer = response.status === 200 || (response.status >= 400 && response.status < 500);
   if (!isAnswer || verdict === null) return unknown;
@@ -104,8 +104,8 @@ export function readSendResponse(response: HttpResult, use: AirtelUse): SendOutc
 }
 
 /**
- * Airtel's status of the payment with this reference; a response about another payment is `unknown`. One that names this payment says
- * that Airtel has it. It need not say how much was paid.
+ * Airtel's status of the payment with this reference; a response about another payment is `unknown`. A response that names this payment
+ * proves that Airtel has it. The response may omit the amount paid.
  */
 export function readStatusResponse(response: HttpResult, operatorReference: string, use: AirtelUse): StatusOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
@@ -136,13 +136,13 @@ function readStatus(
   const reported = readReported(transaction);
   const receipt = readReceipt(transaction);
   switch (transaction.status) {
-    // By the last of them, Airtel does not know itself what became of it.
+    // TA: Airtel itself does not know the outcome.
     case 'TIP':
     case 'TI':
     case 'TA':
       return { kind: 'pending', ...reported };
     case 'TS':
-      // Paid without a receipt is still paid. Our own id takes its place: Airtel's support can find the payment by it.
+      // A payment without a receipt is still paid. Our own id replaces the receipt: Airtel's support can find the payment by our id.
       return { kind: 'succeeded', receipt: receipt ?? operatorReference, ...paidIn(reported) };
     case 'TF':
       return readFailed(verdict, reported);
@@ -160,7 +160,7 @@ function readStatus(
   }
 }
 
-// The word decides that it failed; the code says why. One that is not listed, or that says something else, is a contradiction.
+// The status word decides that the payment failed; the code says why. A code that is not listed, or means no failure, contradicts the word.
 function readFailed({ responseCode, meaning }: Verdict, reported: Reported): StatusOutcome {
   if (responseCode === null) return { kind: 'failed', code: 'operator_rejected', operatorCode: 'TF', ...reported };
   if (meaning?.kind === 'payment') {
@@ -188,7 +188,7 @@ function readReceipt({ airtel_money_id: id }: Transaction): string | null {
 
 type Unanswered = { readonly kind: 'unknown'; readonly reason: string; readonly cause?: Trouble };
 
-// Airtel answers 500 in an outage, and nobody knows whether it did something before.
+// Airtel responds 500 in an outage, and may have processed the request before.
 function unanswered({ status }: HttpResponse, verdict: Verdict | null): Unanswered {
   const code = verdict?.code ?? null;
   const reason = code === null ? `http ${status}` : `http ${status} ${code}`;

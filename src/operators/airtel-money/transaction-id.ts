@@ -13,7 +13,7 @@ export function transactionIdOf(operatorReference: string): string {
   return number.toString(Number(BASE)).toUpperCase().padStart(LENGTH, '0');
 }
 
-/** The reference that would have this id, in any case of its letters; null: it has not the form of an id of ours. */
+/** The reference that would have this id, in upper or lower case; null if the text does not have the form of our ids. */
 export function operatorReferenceIn(transactionId: unknown): string | null {
   if (typeof transactionId !== 'string') return null;
   const id = transactionId.toUpperCase();

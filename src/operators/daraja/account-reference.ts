@@ -5,7 +5,7 @@ const LENGTH = 10;
 const BITS_PER_DIGIT = 5n;
 const UUID_BITS = 128n;
 
-/** The first 50 bits, as ten characters of 0-9 and A-Z; Daraja takes twelve. The database refuses two payments with the same. */
+/** The first 50 bits, as ten characters of 0-9 and A-Z; Daraja takes twelve. The database refuses two payments with the same reference. */
 export function accountReferenceOf(operatorReference: string): string {
   const number = BigInt(`0x${operatorReference.replaceAll('-', '')}`);
   return Array.from({ length: LENGTH }, (_, index) => {

@@ -5,8 +5,8 @@ import type { FailureCode } from '../../domain/payments/failure.ts';
 export type DarajaUse = 'collection' | 'payout';
 
 /**
- * `paid`, `failed`: final for this payment. `pending`: nobody knows yet. `account`: M-Pesa refuses our own account, whatever the payment.
- * `busy`: it takes nothing now.
+ * `paid`, `failed`: final for this payment. `pending`: not decided yet. `account`: M-Pesa refuses our own account, whatever the payment.
+ * `busy`: M-Pesa takes no requests now.
  */
 export type CodeMeaning =
   | { readonly kind: 'paid' | 'pending' | 'account' | 'busy' }
@@ -39,10 +39,10 @@ const COLLECTION_CODES: ReadonlyMap<string, CodeMeaning> = new Map([
   ['SFC_IC0003', failed('payer_not_found')],
 ]);
 
-// M-Pesa is not asked by a person here: 2001 is our initiator's password, and 17 and 26 are its own load.
+// No payer acts on a payout: 2001 means our initiator's password, and 17 and 26 mean that M-Pesa is overloaded.
 const PAYOUT_CODES: ReadonlyMap<string, CodeMeaning> = new Map([
   ['0', PAID],
-  // Our float. This is temporary, and the merchant can only try again later.
+  // Our float is too low. This is temporary, and the merchant can only try again later.
   ['1', failed('operator_unavailable')],
   ['2', failed('amount_not_allowed')],
   ['3', failed('payer_limit_reached')],
@@ -62,7 +62,7 @@ const CODES: Readonly<Record<DarajaUse, ReadonlyMap<string, CodeMeaning>>> = {
   payout: PAYOUT_CODES,
 };
 
-/** What the result code says of a payment of this kind; null for one that is not listed, or that belongs to the other kind. */
+/** The meaning of the result code for this kind of payment; null if the code is not listed or belongs to the other kind. */
 export function meaningOf(code: string, use: DarajaUse): CodeMeaning | null {
   return CODES[use].get(code) ?? null;
 }
@@ -74,7 +74,7 @@ const STATES: ReadonlyMap<string, 'paid' | 'pending' | 'failed' | 'returned'> = 
   ['failed', 'failed'],
   ['cancelled', 'failed'],
   ['declined', 'failed'],
-  // Daraja documents no word for money that it returned. We assume this one, and the sandbox operator sends it.
+  // Daraja documents no word for returned money. We assume this word, and the sandbox operator sends it.
   ['reversed', 'returned'],
 ] as const);
 

@@ -16,12 +16,12 @@ export type DarajaConfig = Omit<DarajaParty, 'publicKey'> & {
   /** For example `https://api.safaricom.co.ke`, or the sandbox operator's address for test keys. */
   readonly baseUrl: string;
   readonly credentials: DarajaCredentials;
-  /** M-Pesa's, as PEM: what the initiator's password is encrypted for. */
+  /** M-Pesa's certificate as PEM, for whose key the initiator's password is encrypted. */
   readonly certificate: string;
-  /** Limit for a whole call, with its token request and its one repetition. */
+  /** Limit for a whole call, including its token request and its one repetition. */
   readonly requestTimeoutMs: number;
   readonly connections: number;
-  /** Where all processes keep the access token. */
+  /** The store in which all processes keep the access token. */
   readonly tokens: TokenStore;
   readonly nowMs?: () => number;
 };
@@ -42,8 +42,8 @@ const NO_QUERY_ID: StatusOutcome = {
 };
 
 /**
- * Daraja raises a prompt for each request and says nothing certain of a repeated payout, so a send is made once: the adapter repeats none
- * but one whose token was refused. Throws where the certificate is none. Holds connections until `close`.
+ * Daraja raises a prompt for each request and guarantees nothing about a repeated payout, so a send is made once: the adapter repeats only
+ * a send whose token was refused. Throws if the certificate is invalid. Holds connections until `close`.
  */
 export function createDaraja(config: DarajaConfig): Operator {
   const { baseUrl, connections, credentials, requestTimeoutMs: timeoutMs, nowMs = Date.now } = config;
@@ -60,7 +60,7 @@ export function createDaraja(config: DarajaConfig): Operator {
     return readPromptStatus(await session.call(stkQuery(issuedId, party, nowMs())), issuedId);
   }
 
-  // Paid is what is listed with our reference. What a message alone names may have failed, where nothing is listed.
+  // A payment listed with our reference is paid. If none is listed, the prompt that a message names can only prove a failure.
   async function find({ operatorReference, namedId, sentAt }: SentPayment): Promise<StatusOutcome> {
     if (sentAt === null) return NEVER_SENT;
     const listed = await paidList.find(operatorReference, sentAt);
@@ -69,7 +69,7 @@ export function createDaraja(config: DarajaConfig): Operator {
     return named.kind === 'failed' ? named : NOT_LISTED;
   }
 
-  // A list of many pages takes longer than a call: it goes on being made for those who ask next.
+  // A list of many pages takes longer than a call: its requests continue, and later callers use the list.
   function findWithin(payment: SentPayment, withinMs: number): Promise<StatusOutcome> {
     return withDeadline<StatusOutcome>(
       withinMs,
@@ -95,7 +95,7 @@ export function createDaraja(config: DarajaConfig): Operator {
       if (request === null) return { kind: 'unknown', reason: 'not asked: of another market' };
       return readNameResponse(await session.call(request));
     },
-    // What names one of its payments comes to an address of that payment.
+    // Daraja sends each message to an address of the payment.
     parseCallback: () => null,
     readMessage,
     close: () => http.close(),

@@ -1,4 +1,4 @@
-// What Daraja sends to the addresses that we gave it: the result of a prompt or a payout, a time-out, the answer to a status query.
+// Reads Daraja's messages to the addresses that we gave it: the result of a prompt or payout, a timeout, the answer to a status query.
 import { z } from 'zod';
 import type { MessagePurpose } from '../../domain/payments/operator-catalogue.ts';
 import type { OperatorMessage, Paid, StatusOutcome } from '../port.ts';
@@ -39,8 +39,8 @@ type PromptCallback = z.infer<typeof promptBody>['Body']['stkCallback'];
 type Result = z.infer<typeof resultBody>['Result'];
 
 /**
- * Tolerant in what it reads and strict in what it concludes: a code, word or shape that is not listed is `unknown`, as is what names no
- * payment or contradicts itself. Never throws. Null: it is no message of Daraja's for this purpose.
+ * Reads tolerantly and concludes strictly: a code, word or shape that is not listed is `unknown`, and so is a message that names no
+ * payment or contradicts itself. Never throws. Null if the body is no message of Daraja for this purpose.
  */
 export function readMessage(purpose: MessagePurpose, body: unknown): OperatorMessage | null {
   const prompt = promptBody.safeParse(body);
@@ -70,7 +70,7 @@ function promptStatus({ ResultCode, CallbackMetadata: metadata }: PromptCallback
   const [code, meaning] = readCode(ResultCode, 'collection');
   if (meaning?.kind !== 'paid') return receipt === undefined ? unpaid(code, meaning) : unknown('unpaid with a receipt');
   const amount = valueOf(items, 'amount', amountIn);
-  // The query says that it is paid, and names neither.
+  // Amount and receipt may be missing: the status query says that a prompt is paid, and names neither.
   if (amount === null) return paidUnreadable(receipt);
   const phone = valueOf(items, 'phonenumber', phoneIn);
   const paid = amount === undefined ? {} : { paid: kes(amount) };
@@ -80,7 +80,7 @@ function promptStatus({ ResultCode, CallbackMetadata: metadata }: PromptCallback
 function readPayoutResult(result: Result): OperatorMessage {
   const ids = idsOf(result);
   if (ids.operatorReference === null) return { ...ids, status: unknown('no reference of ours') };
-  // Of another type is what another message follows.
+  // A result of another type is followed by another message.
   if (!isFinal(result)) return { ...ids, status: unknown('not final') };
   const values = parametersOf(result);
   const [code, meaning] = readCode(result.ResultCode, 'payout');
@@ -98,14 +98,14 @@ function paidPayout(values: NamedValues, { TransactionID: transactionId }: Resul
   return settled('succeeded', { receipt, amount, phone: valueOf(values, 'receiverpartypublicname', phoneIn) });
 }
 
-/** The ids of the answer itself are those of the query. Which payment it is about, its parameters say. */
+/** The ids of the answer itself are those of the query. Its parameters name the payment. */
 function readStatusResult(result: Result): OperatorMessage {
   const values = parametersOf(result);
   const reference = valueOf(values, 'originatorconversationid', referenceIn);
   const conversation = valueOf(values, 'conversationid', issuedIdIn);
   const ids = { operatorReference: reference ?? null, issuedId: conversation ?? null };
   const [code, meaning] = readCode(result.ResultCode, 'payout');
-  // Any other code is about the question, and says nothing of the payment.
+  // Any other code is about the query, and carries no payment information.
   if (meaning?.kind !== 'paid' || !isFinal(result)) {
     const isOurs = meaning?.kind === 'account' || meaning?.kind === 'busy';
     return { ...ids, status: isOurs ? unpaid(code, meaning) : unknown(`query not answered: ${code ?? 'no code'}`) };
@@ -141,7 +141,7 @@ function transactionStatus(values: NamedValues): StatusOutcome {
   }
 }
 
-// The payee stands under a key of its own, or under that of the payer again; the payer is a shortcode.
+// The payee has its own key, or is a second value of the payer's key; the payer is a shortcode.
 function payeeOf(values: NamedValues): string | null {
   const parties = ['creditpartyname', 'debitpartyname', 'receiverpartypublicname'].flatMap(
     (key) => values.get(key) ?? [],
@@ -164,7 +164,7 @@ function paidUnreadable(receipt: Read): StatusOutcome {
   return { kind: 'paid_unreadable', receipt: receipt ?? null, reason: 'paid, but amount or receipt is not understood' };
 }
 
-/** Of a code that does not say that it was paid. */
+/** The status for a code that does not mean paid. */
 function unpaid(code: string | null, meaning: CodeMeaning | null): StatusOutcome {
   switch (meaning?.kind) {
     case 'failed':

@@ -1,4 +1,4 @@
-// What Hakikisha says of the holder of a phone's wallet: the first name, and the others masked.
+// Reads the holder of a phone's wallet from Hakikisha: the first name, and the other names masked.
 import { z } from 'zod';
 import type { HttpResult } from '../http-client.ts';
 import { nameOutcome } from '../payee-name.ts';
@@ -14,7 +14,7 @@ const looked = z.object({
   }),
 });
 
-/** Daraja lists no code for a phone without a wallet: what is no success is unknown. */
+/** Daraja lists no code for a phone without a wallet: every response but a success is unknown. */
 export function readNameResponse(response: HttpResult): NameOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const { status, body } = response;

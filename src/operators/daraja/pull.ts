@@ -1,4 +1,4 @@
-// What customers paid, as Daraja's Pull lists it. Where the response with a prompt's id was lost, this alone shows that it was paid.
+// Customers' payments, as Daraja's Pull lists them. If the response with a prompt's id is lost, only this list shows that it was paid.
 import { z } from 'zod';
 import type { HttpRequest, HttpResult } from '../http-client.ts';
 import type { StatusOutcome } from '../port.ts';
@@ -8,7 +8,7 @@ import { unanswered } from './statuses.ts';
 import { amountIn, codeIn, listedPhoneIn, receiptIn } from './values.ts';
 
 export type PaidList = {
-  /** What the list says of the prompt that was sent then. Null: it has no such row, which proves nothing. */
+  /** The status that the list gives of the prompt sent at `sentAt`. Null: the list has no such row, which proves nothing. */
   find(operatorReference: string, sentAt: Date): Promise<StatusOutcome | null>;
 };
 
@@ -19,7 +19,7 @@ type PaidListConfig = {
 };
 
 type Unknown = Extract<StatusOutcome, { kind: 'unknown' }>;
-/** By account reference, what each row with it says, as JSON: a row that is listed twice counts once. */
+/** The outcomes of the rows by account reference, as JSON: a row that is listed twice counts once. */
 type Rows = ReadonlyMap<string, ReadonlySet<string>>;
 type Listing = {
   readonly fromMs: number;
@@ -32,14 +32,14 @@ const NAIROBI_OFFSET_MS = 3 * 60 * 60_000;
 const REACH_MS = 48 * 60 * 60_000;
 /** The clocks of Daraja and of the senders may differ. */
 const BEFORE_SEND_MS = 60_000;
-/** Lists begin at such times, so that one has what was sent a little before, too. */
+/** Lists begin at multiples of this time, so that a list also has payments sent a little earlier. */
 const ROUND_MS = 10 * 60_000;
 const SHARED_MS = 5000;
 const MOST_PAGES = 1000;
 
 /**
- * One list answers for all payments that are looked for while it is made and a few seconds after, in this process. It is made as a whole or
- * not at all: a second row with the same reference may be on any page.
+ * Within this process one list answers for all payments that are searched for during its requests and a few seconds after. A list is
+ * complete or not used at all: a second row with the same reference may be on any page.
  */
 export function createPaidList(config: PaidListConfig): PaidList {
   const { nowMs } = config;
@@ -88,7 +88,7 @@ async function listAll(
       seen.add(JSON.stringify([receipt, reference, outcome]));
       if (reference !== null) rows.set(reference, (rows.get(reference) ?? new Set()).add(JSON.stringify(outcome)));
     }
-    // Past the last page there is nothing, or what was there already.
+    // Past the last page Daraja returns no rows, or rows of earlier pages.
     if (seen.size === before) return rows;
     offset += page.length;
   }
@@ -104,7 +104,7 @@ const rowBody = z.object({
   billreference: any,
   amount: any,
 });
-// As documented the rows are in an array of their own.
+// In Daraja's documents the rows are in a nested array.
 const rowLists = z.array(z.union([rowBody, z.array(rowBody)])).transform((list) => list.flat());
 
 const LISTED = '1000';
@@ -125,7 +125,7 @@ function readPage(response: HttpResult): readonly Row[] | Unknown {
 }
 
 const REFERENCE = /^[0-9A-Z]{1,20}$/;
-/** Paid to a till or a paybill number. */
+/** A payment to a till or a paybill number. */
 const PAID_BY_CUSTOMER = /^c2b-/i;
 
 function readRow(row: z.infer<typeof rowBody>): Row {

@@ -8,18 +8,18 @@ import type { PayoutRequest, PromptRequest } from '../port.ts';
 import { accountReferenceOf } from './account-reference.ts';
 import { promptPassword, securityCredential, timestampOf } from './credential.ts';
 
-/** What requests say of us. */
+/** The data about us in requests. */
 export type DarajaParty = {
-  /** To which customers pay. */
+  /** The shortcode to which customers pay. */
   readonly shortcode: string;
   readonly passkey: string;
-  /** From which payouts are paid. */
+  /** The shortcode from which payouts are paid. */
   readonly payoutShortcode: string;
   readonly initiatorName: string;
   readonly initiatorPassword: string;
-  /** Of M-Pesa's certificate. */
+  /** The key of M-Pesa's certificate. */
   readonly publicKey: KeyObject;
-  /** The address for messages of this purpose: of a payment, or of one query of it. */
+  /** The address for messages of this purpose, about a payment or one of its queries. */
   readonly addressOf: (purpose: MessagePurpose, operatorReference: string, queryId?: string) => string;
 };
 
@@ -29,7 +29,7 @@ const SHILLINGS = 'KES';
 const DESCRIPTION_RULES = { maxLength: 13, fallback: 'Payment' };
 const REMARKS_RULES = { maxLength: 100, fallback: 'Payment' };
 
-/** Null if money or phone are of another market, or if there are cents: nothing may be sent then. */
+/** Null if the currency or the phone belongs to another market, or the amount has cents: nothing may be sent then. */
 export function stkPush(request: PromptRequest, party: DarajaParty, nowMs: number): HttpRequest | null {
   const amount = wholeShillings(request);
   if (amount === null) return null;
@@ -51,7 +51,7 @@ export function stkQuery(checkoutRequestId: string, party: DarajaParty, nowMs: n
   return post('/mpesa/stkpushquery/v1/query', { ...signedBy(party, nowMs), CheckoutRequestID: checkoutRequestId });
 }
 
-/** The same of a payout as of a prompt. */
+/** Null in the cases of `stkPush`. */
 export function paymentRequest(request: PayoutRequest, party: DarajaParty): HttpRequest | null {
   const amount = wholeShillings(request);
   if (amount === null) return null;
@@ -67,12 +67,12 @@ export function paymentRequest(request: PayoutRequest, party: DarajaParty): Http
     Remarks: plainNote(request.payeeMessage, REMARKS_RULES),
     QueueTimeOutURL: party.addressOf('timeout', operatorReference),
     ResultURL: party.addressOf('result', operatorReference),
-    // As Daraja spells it.
+    // Daraja's spelling.
     Occassion: accountReferenceOf(operatorReference),
   });
 }
 
-/** Its answer comes to the address of the query. */
+/** Daraja sends the answer to the address of the query. */
 export function transactionStatus(operatorReference: string, queryId: string, party: DarajaParty): HttpRequest {
   return post('/mpesa/transactionstatus/v1/query', {
     Initiator: party.initiatorName,
@@ -80,7 +80,7 @@ export function transactionStatus(operatorReference: string, queryId: string, pa
     CommandID: 'TransactionStatusQuery',
     OriginalConversationID: operatorReference,
     PartyA: party.payoutShortcode,
-    // Of an organisation.
+    // The identifier type of an organisation.
     IdentifierType: '4',
     ResultURL: party.addressOf('query', operatorReference, queryId),
     QueueTimeOutURL: party.addressOf('timeout', operatorReference),

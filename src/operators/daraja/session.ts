@@ -1,4 +1,4 @@
-// Calls to Daraja's API with its access token, of which all processes share one: a new one ends the one before.
+// Calls to Daraja's API. All processes share one access token, because a new token invalidates the previous one.
 import { withDeadline, type HttpRequest, type HttpResult, type OperatorHttpClient } from '../http-client.ts';
 import {
   createTokenCache,
@@ -14,8 +14,8 @@ export type DarajaCredentials = { readonly consumerKey: string; readonly consume
 
 export type DarajaSession = {
   /**
-   * A refused token is replaced once, and the request is sent again; a second refusal is returned. Nothing else is sent again. Late, the
-   * result says whether the request may have been sent.
+   * A refused token is replaced once, and the request is sent again; a second refusal is returned. Nothing else is sent again. After a
+   * timeout the result says whether the request may have been sent.
    */
   call(request: HttpRequest): Promise<HttpResult>;
 };
@@ -33,7 +33,7 @@ export function openDarajaSession(config: SessionConfig): DarajaSession {
 
   return {
     call({ headers, ...request }) {
-      // While the token alone is under way, nothing was sent, and after the deadline nothing will be.
+      // While only the token request is in progress, the call itself is not sent; after the deadline nothing is sent.
       let isUnprocessed = true;
       async function send(token: string, signal: AbortSignal): Promise<HttpResult> {
         isUnprocessed = false;
@@ -58,7 +58,7 @@ export function openDarajaSession(config: SessionConfig): DarajaSession {
   };
 }
 
-// Has its own deadline and not a caller's, because several callers wait for this token.
+// The request has its own deadline and not a caller's, because several callers wait for this token.
 async function fetchToken({ http, credentials, timeoutMs }: SessionConfig): Promise<FetchedToken> {
   const basic = Buffer.from(`${credentials.consumerKey}:${credentials.consumerSecret}`).toString('base64');
   const request: HttpRequest = {

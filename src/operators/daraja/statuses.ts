@@ -19,32 +19,32 @@ const answerBody = z.object({
 });
 
 const errorBody = z.object({ errorCode: z.unknown() });
-/** Of the gateway in front of Daraja. */
+/** An error body of the gateway in front of Daraja. */
 const faultBody = z.object({ fault: z.object({ detail: z.object({ errorcode: z.string() }) }) });
 
-/** Refusals of the token, by status and code. They come from the gateway, before anything is done. */
+/** Refusals of the token, by status and code. The gateway sends them before Daraja processes the request. */
 const TOKEN_REFUSALS: ReadonlySet<string> = new Set([
-  // Also where our application may not use this API.
+  // Also sent if our application may not use this API.
   '404 404.001.03',
   '400 400.003.01',
   '401 401.002.01',
   '401 401.003.01',
 ]);
-/** Too many calls: the gateway passes none of them on. */
+/** Too many calls: the gateway does not forward them. */
 const THROTTLES: ReadonlySet<string> = new Set(['500 500.003.02', '500 500.003.03']);
 /** Our application may not use this API. */
 const NO_PRODUCT = 'keymanagement.service.InvalidAPICallAsNoApiProductMatchFound';
-/** A prompt is under way, or has ended, or never was; a wrong password too. */
+/** A prompt is in progress, has ended or never existed, or the password is wrong. */
 const PROCESSING = '500.001.1001';
 
-/** Whether a new token may help: the response precedes everything else. */
+/** Whether a new token may help: the response comes before any processing. */
 export function isTokenRefused(response: HttpResponse): boolean {
   return TOKEN_REFUSALS.has(keyOf(response));
 }
 
 /**
- * The outcome of a send. `accepted` only where Daraja says so, and for a payout of this reference; nothing is ever `refused`: its errors
- * name fields and services, and none of them is listed as final. A repeated reference has a code that also says that the service is down.
+ * The outcome of a send. `accepted` only if Daraja says so, and for a payout with this reference. Nothing is ever `refused`: Daraja's
+ * errors name fields and services, and no error is listed as final. The code for a repeated reference also means that the service is down.
  */
 export function readSendResponse(response: HttpResult, use: DarajaUse, operatorReference: string): SendOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
@@ -57,7 +57,7 @@ export function readSendResponse(response: HttpResult, use: DarajaUse, operatorR
   return { kind: 'accepted', ...(issuedId !== null && { issuedId }) };
 }
 
-/** Daraja's status of the prompt that it issued this id for. It names neither amount nor receipt. */
+/** Daraja's status of the prompt with this issued id. The status has neither amount nor receipt. */
 export function readPromptStatus(response: HttpResult, issuedId: string): StatusOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const answer = acceptedIn(response);
@@ -81,7 +81,7 @@ export function readPromptStatus(response: HttpResult, issuedId: string): Status
   }
 }
 
-/** Whether Daraja took a question that it answers later. */
+/** Whether Daraja took a query that it answers later. */
 export function readAskedResponse(response: HttpResult): StatusOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   return acceptedIn(response) === null ? unanswered(response, 'no_answer') : { kind: 'asked' };
@@ -93,7 +93,7 @@ function acceptedIn({ status, body }: HttpResponse): z.infer<typeof answerBody> 
   return status === 200 && parsed.success && codeIn(parsed.data.ResponseCode) === '0' ? parsed.data : null;
 }
 
-// It may be left out, but must name no other payment.
+// The reference may be missing, but must not name another payment.
 function isAbout(originatorId: unknown, operatorReference: string): boolean {
   return originatorId === undefined || referenceIn(originatorId) === operatorReference.toLowerCase();
 }
@@ -109,11 +109,11 @@ export function unanswered(response: HttpResponse, causeOf500: 'no_answer' | nul
   if (precedes !== null) return { kind: 'unknown', reason, cause: precedes, isUnprocessed: true };
   if (status === 401 || status === 403) return { kind: 'unknown', reason, cause: 'account' };
   if (status === 500) return { kind: 'unknown', reason, ...(causeOf500 !== null && { cause: causeOf500 }) };
-  // 503 may come after something was done.
+  // Daraja may respond 503 after it processed the request.
   return { kind: 'unknown', reason, ...causeOfStatus(status) };
 }
 
-/** Why Daraja did nothing with the request; null: it may have done something. */
+/** Why Daraja did nothing with the request; null if Daraja may have processed it. */
 function causeBeforeProcessing(response: HttpResponse): Trouble | null {
   if (response.status === 429 || THROTTLES.has(keyOf(response))) return 'busy';
   if (isTokenRefused(response)) return 'account';

@@ -1,22 +1,22 @@
-// The values in what Daraja sends, whatever their type: each is read whole, or not at all.
+// Reads the values in Daraja's responses and messages, whatever their type: each is read whole, or not at all.
 
-/** Digits of a long number could be somebody's phone. */
+/** A long number is no code, because its digits could be a person's phone. */
 const CODE = /^(?!.*\d{7})[A-Za-z0-9_.]{1,20}$/;
 const ISSUED_ID = /^[\w.-]{1,100}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const RECEIPT = /^[0-9A-Z]{8,16}$/;
-/** What stands where a transaction has no receipt. */
+/** The placeholder of a transaction without a receipt. */
 const NO_RECEIPT = /0{7}$/;
 const DECIMAL = /^0*(\d{1,16})(?:\.(\d{1,6}?)0*)?$/;
-/** A phone, alone or before a name. Shortcodes are shorter, and a masked phone is none. */
+/** A phone, alone or before a name. Shortcodes are shorter, and a masked phone does not match. */
 const PHONE = /^\+?(254\d{9})(?!\d)/;
-/** With the country's code, with the zero of the country, or with neither, and some digits perhaps hidden. */
+/** A phone with the country code, with a leading zero, or with neither; some digits may be hidden. */
 const LISTED_PHONE = /^\+?(?:254|0)?([\d*x]{9})$/i;
 /** A digest of the phone. */
 const HIDDEN_PHONE = /^[0-9a-f]{64}$/i;
 const WORD = /^[A-Za-z]{1,30}$/;
 
-/** A code is a text here and a number there. */
+/** Daraja sends codes as texts or as numbers. */
 export function codeIn(value: unknown): string | null {
   return matching(value, CODE);
 }
@@ -47,7 +47,7 @@ export function phoneIn(value: unknown): string | null {
   return PHONE.exec(textIn(value) ?? '')?.[1] ?? null;
 }
 
-/** A payer's phone, in which `*` stands for a digit that is hidden, or `hidden` where all are. */
+/** A payer's phone with `*` for each hidden digit, or `hidden` if all digits are hidden. */
 export function listedPhoneIn(value: unknown): string | null {
   const text = (textIn(value) ?? '').replace(/\s/g, '');
   if (HIDDEN_PHONE.test(text)) return 'hidden';
@@ -69,10 +69,10 @@ function textIn(value: unknown): string | null {
   return typeof value === 'number' ? String(value) : null;
 }
 
-/** Values by their names, which Daraja spells with and without spaces, and gives twice. */
+/** Values by name. Daraja spells names with and without spaces, and may repeat them. */
 export type NamedValues = ReadonlyMap<string, readonly unknown[]>;
 
-/** The pairs of a list, which may be one pair alone, or nothing. What has no value is left out. */
+/** The pairs of a list, which may be a single pair, or missing. Pairs without a value are left out. */
 export function namedValues(list: unknown, key: 'Name' | 'Key'): NamedValues {
   const found = new Map<string, unknown[]>();
   for (const pair of Array.isArray(list) ? (list as readonly unknown[]) : [list]) {
@@ -85,7 +85,7 @@ export function namedValues(list: unknown, key: 'Name' | 'Key'): NamedValues {
   return found;
 }
 
-/** The one value of this name. Undefined: there is none. Null: it cannot be read, or two contradict each other. */
+/** The value of this name. Undefined if there is none. Null if the value cannot be read, or two values differ. */
 export function valueOf(
   values: NamedValues,
   name: string,

@@ -8,13 +8,13 @@ type NormalisedReason = { readonly code: FailureCode; readonly operatorCode: str
 export type MtnUse = 'collection' | 'payout' | 'refund';
 
 type CodeMeaning = {
-  /** Of a payment that FAILED for this reason. */
+  /** The failure code of a payment that FAILED for this reason. */
   readonly failure: FailureCode;
-  /** The same for a payout or a refund: there is no prompt, and we are the payer. */
+  /** The failure code of a payout or refund: there is no prompt, and we are the payer. */
   readonly failureOfMoneyOut: FailureCode;
   /**
-   * Of the response to a send. `payment`: MTN has definitely refused this payment. `account`: it refuses our own account, whatever the
-   * payment, and takes it later. `none`: it proves nothing.
+   * The meaning in the response to a send. `payment`: MTN has definitely refused this payment. `account`: MTN refuses our own account,
+   * whatever the payment, and takes the payment later. `none`: the code proves nothing.
    */
   readonly refuses: 'payment' | 'account' | 'none';
 };
@@ -44,7 +44,7 @@ const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map([
   ['EXPIRED', statusReason('prompt_expired', 'operator_rejected')],
   ['COULD_NOT_PERFORM_TRANSACTION', statusReason('prompt_expired', 'operator_rejected')],
   ['PAYER_DELAYED', statusReason('prompt_expired', 'operator_rejected')],
-  // MTN has no code for a wrong PIN. The sandbox operator sends this one, so that merchants can test the failure.
+  // MTN has no code for a wrong PIN. The sandbox operator sends this code, so that merchants can test the failure.
   ['WRONG_PIN', statusReason('wrong_pin', 'operator_rejected')],
   ['INTERNAL_PROCESSING_ERROR', statusReason('operator_rejected')],
   ['RESOURCE_NOT_FOUND', statusReason('operator_rejected')],
@@ -57,24 +57,23 @@ const CODE_SHAPE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const LONG_NUMBER = /\d{5}/;
 const MENTIONS_FUNDS = /fund|balance/i;
 
-/** Our failure code for MTN's `reason`, object or string; null for one that is not listed. No free text passes. */
+/** Our failure code for MTN's `reason`, object or string; null if the reason is not listed. No free text is returned. */
 export function normaliseReason(reason: unknown, use: MtnUse): NormalisedReason | null {
   const { code: operatorCode, message } = readReason(reason);
   if (operatorCode === null) return null;
-  // MTN documents that this general code mostly means an empty wallet. We use that meaning only if the message mentions
-  // it.
+  // MTN documents that this general code mostly means an empty wallet. We use this meaning only if the message mentions funds.
   const isNoFunds = operatorCode === 'INTERNAL_PROCESSING_ERROR' && MENTIONS_FUNDS.test(message);
   const meaning = MEANINGS.get(isNoFunds ? 'NOT_ENOUGH_FUNDS' : operatorCode);
   if (meaning === undefined) return null;
   return { code: use === 'collection' ? meaning.failure : meaning.failureOfMoneyOut, operatorCode };
 }
 
-/** The operator's code in an error body, or null when there is none. */
+/** The operator's code in an error body, or null if there is none. */
 export function readErrorCode(body: unknown): string | null {
   return readReason(body).code;
 }
 
-/** What the response to a send refuses by this code. */
+/** Which of payment and account the response to a send refuses by this code. */
 export function refusedBy(code: string, use: MtnUse): CodeMeaning['refuses'] {
   // Only a refund refers to another resource: the collection.
   if (use === 'refund' && code === 'RESOURCE_NOT_FOUND') return 'payment';

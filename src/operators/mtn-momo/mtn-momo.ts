@@ -16,10 +16,10 @@ export type MtnMomoConfig = {
   readonly callbackUrl: (operatorReference: string) => string;
   readonly collection: MtnCredentials;
   readonly disbursement: MtnCredentials;
-  /** Limit for a whole call, with its token request and its one repetition. */
+  /** Limit for a whole call, including its token request and its one repetition. */
   readonly requestTimeoutMs: number;
   readonly connections: number;
-  /** Of each product, as all processes share them. */
+  /** The tokens of each product, which all processes share. */
   readonly tokens: Readonly<Record<'collection' | 'disbursement', TokenStore>>;
 };
 
@@ -71,7 +71,7 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
       return readSendResponse(await call(disbursement, transfer(request, callbackUrl)), 'payout');
     },
     getPayoutStatus: (payment) => queryStatus(disbursement, '/transfer', payment, 'payout'),
-    // MTN's refunds are part of the disbursement product, with its credentials.
+    // MTN's refunds belong to the disbursement product and use its credentials.
     async refundCollection(request) {
       return readSendResponse(await call(disbursement, refund(request, callbackUrl)), 'refund');
     },
@@ -86,12 +86,12 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
   };
 }
 
-/** The reference in a callback of MTN's, or null when it has none. */
+/** The reference in a callback of MTN, or null if it has none. */
 export function parseMtnCallback(body: unknown): { operatorReference: string } | null {
   if (typeof body !== 'object' || body === null) return null;
   const named = [
     'externalId' in body ? body.externalId : undefined,
-    // Some MTN markets add it to the callback.
+    // Some MTN markets add the reference to the callback.
     'referenceId' in body ? body.referenceId : undefined,
   ];
   for (const value of named) {

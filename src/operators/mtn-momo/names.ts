@@ -1,18 +1,18 @@
-// What MTN's basic user info says of the holder of a phone's account.
+// Reads the holder of a phone's account from MTN's basic user info.
 import { z } from 'zod';
 import type { HttpResult } from '../http-client.ts';
 import { nameOutcome } from '../payee-name.ts';
 import type { NameOutcome } from '../port.ts';
 import { readErrorCode } from './codes.ts';
 
-/** As MTN documents it; older markets send the one `name`. */
+/** The fields that MTN documents; older markets send only `name`. */
 const userInfo = z.object({
   given_name: z.string().optional(),
   family_name: z.string().optional(),
   name: z.string().optional(),
 });
 
-/** `unnamed` only where MTN says that it has no such account holder, or none of its names. Anything else is unknown. */
+/** `unnamed` only if MTN says that it has no such account holder, or has no name for them. Anything else is unknown. */
 export function readNameResponse(response: HttpResult): NameOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
   const { status, body } = response;

@@ -57,7 +57,7 @@ export function openMtnProduct(config: ProductConfig): MtnProduct {
   };
 }
 
-// Has its own deadline and not a caller's, because several callers wait for this token.
+// The request has its own deadline and not a caller's, because several callers wait for this token.
 async function fetchToken({ http, product, credentials, timeoutMs }: ProductConfig): Promise<FetchedToken> {
   const basic = Buffer.from(`${credentials.apiUser}:${credentials.apiKey}`).toString('base64');
   const request: HttpRequest = {

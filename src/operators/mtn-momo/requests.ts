@@ -52,7 +52,7 @@ function named(operatorReference: string, money: Money) {
   return { amount: toDecimalString(money), currency: money.currency, externalId: operatorReference };
 }
 
-// The same text in both fields: which one the payer sees differs between MTN's products and markets.
+// Both fields have the same text: the field that the payer sees differs between MTN's products and markets.
 function notes(text: string) {
   const note = cleanNote(text, NOTE_RULES);
   return { payerMessage: note, payeeNote: note };

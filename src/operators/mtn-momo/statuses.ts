@@ -46,10 +46,10 @@ export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome
     case 401:
     case 403:
     case 500:
-      // MTN reports errors of the request as 500, too.
+      // MTN also reports errors of the request as 500.
       return readRefusal(response, code, use);
     case 404:
-      // The path exists, so the collection to be refunded does not.
+      // The path exists, so MTN does not know the collection to be refunded.
       return use === 'refund' && code === 'RESOURCE_NOT_FOUND'
         ? readRefusal(response, code, use)
         : unknown(response, code);
@@ -58,8 +58,8 @@ export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome
   }
 }
 
-// A web page comes from a proxy or a firewall, and a code that is not listed says nothing: an earlier send with the reference may
-// have been accepted.
+// A web page comes from a proxy or a firewall, and a code that is not listed proves nothing: MTN may have accepted an earlier send
+// with the reference.
 function readRefusal(response: HttpResponse, code: string | null, use: MtnUse): SendOutcome {
   const refused = code === null ? 'none' : refusedBy(code, use);
   if (refusesUs(response, refused)) return { ...unknown(response, code), cause: 'account' };
@@ -67,14 +67,14 @@ function readRefusal(response: HttpResponse, code: string | null, use: MtnUse): 
   return reason === null ? unknown(response, code) : { kind: 'refused', ...reason };
 }
 
-// These refuse our token, our address or our rights: no payment would be accepted.
+// These statuses refuse our token, our address or our rights: no payment would be accepted.
 function refusesUs({ status }: HttpResponse, refused: ReturnType<typeof refusedBy>): boolean {
   return refused === 'account' || status === 401 || (status === 403 && refused === 'none');
 }
 
 /**
- * MTN's status of the payment with this reference; a response about another payment is `unknown`. One that names this
- * payment says that MTN has it, so it never becomes `unknown`.
+ * MTN's status of the payment with this reference; a response about another payment is `unknown`. A response that names this
+ * payment proves that MTN has it, so the response is never `unknown`.
  */
 export function readStatusResponse(response: HttpResult, operatorReference: string, use: MtnUse): StatusOutcome {
   if (response.kind === 'no_response') return { ...response, kind: 'unknown' };
@@ -108,8 +108,8 @@ function readStatus(status: StatusBody, operatorReference: string, use: MtnUse):
     case 'SUCCESSFUL': {
       const paid = paidBody.safeParse(status);
       if (!paid.success) return paidUnreadable(status, 'paid, but the amount is not understood');
-      // Paid without a receipt number is still paid, and another query would not return one. Our own reference takes
-      // its place: it is unique, and MTN's support can find the payment by it.
+      // A payment without a receipt is still paid, and another query would not return a receipt. Our own reference
+      // replaces it: the reference is unique, and MTN's support can find the payment by it.
       const receipt = readReceipt(status) ?? operatorReference;
       return { kind: 'succeeded', receipt, paid: paid.data, ...readPhone(status, use) };
     }
@@ -118,8 +118,8 @@ function readStatus(status: StatusBody, operatorReference: string, use: MtnUse):
   }
 }
 
-// Without a receipt nothing proves that it was paid, and a wrong guess would post money that does not exist: a person must
-// find out.
+// Without a receipt nothing proves that the payment was paid, and a wrong guess would post money that does not exist: a person
+// must find out.
 function readReturned(status: StatusBody, use: MtnUse): StatusOutcome {
   const receipt = readReceipt(status);
   if (receipt === null) return paidUnreadable(status, 'returned, but no receipt says that it was paid');
