@@ -28,7 +28,7 @@ export function createCallbackSender({ limits, times, callbackMethod }: SandboxS
 
   return {
     async send(url, body) {
-      if (underWay >= limits.callbacks) return { isSent: false, result: 'dropped: too many under way' };
+      if (underWay >= limits.callbacks) return { isSent: false, result: 'dropped: too many in progress' };
       underWay += 1;
       try {
         const { origin, pathname, search } = new URL(url);

@@ -311,7 +311,7 @@ describe('the outcome table', () => {
           const reference = await submit(small, 'requestToPay', '008', { callbackUrl: slow.url });
           const results = await until(() => callbackResults(small, reference), hasAtLeast(3));
           assert.equal((await small.seen(reference))?.['callbacksSent'], 2);
-          assert.deepEqual(results, ['dropped: too many under way', 'http 200', 'http 200']);
+          assert.deepEqual(results, ['dropped: too many in progress', 'http 200', 'http 200']);
         }),
       );
     });

@@ -52,7 +52,7 @@ export function readMessage(purpose: MessagePurpose, body: unknown): OperatorMes
     case 'result':
       return readPayoutResult(result);
     case 'timeout':
-      return { ...idsOf(result), status: unknown('time-out') };
+      return { ...idsOf(result), status: unknown('timeout') };
     case 'query':
       return readStatusResult(result);
   }

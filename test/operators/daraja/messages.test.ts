@@ -203,10 +203,10 @@ describe('the result of a payout at Daraja', () => {
     });
   });
 
-  it('is no verdict at the address for time-outs, whatever it says', () => {
+  it('is no verdict at the address for timeouts, whatever it says', () => {
     for (const code of [0, 1, 2040]) {
       assert.deepEqual(readMessage('timeout', payoutResult(code)), {
-        status: unknown('time-out'),
+        status: unknown('timeout'),
         operatorReference: REFERENCE,
         issuedId: CONVERSATION_ID,
       });
