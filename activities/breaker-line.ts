@@ -48,7 +48,7 @@ export type BreakerLineOptions = {
 const KNOWN_FOR_MS = 1000;
 /** A probe whose process died counts as lost this long after its timeout. */
 const PROBE_MARGIN_MS = 5000;
-/** A breaker that a person opened has no known end: a person closes it. */
+/** The rest time for a breaker that a person opened: nobody knows when a person closes it. */
 const REST_BY_STAFF_MS = 10_000;
 
 export function createBreakerLine(options: BreakerLineOptions): BreakerLine {

@@ -1,11 +1,11 @@
-// The progress of a ledger check, which its heartbeats carry through Temporal. The progress is attested: a forged one that says "done"
-// would hide every fault.
+// The progress of a ledger check, which its heartbeats carry through Temporal. The progress is attested, because forged progress that says
+// "done" would hide every fault.
 import type { Log } from '../src/log.ts';
 import type { LedgerCheckProgress } from '../src/operations/payments/check-ledger.ts';
 import { isMacOf, macOf, type AttestedParts } from '../src/security/attestation-mac.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 
-/** A check counts as of its begin, however often another worker continued it. */
+/** A check counts as of its start, however often another worker continued it. */
 export type StartedCheck = { readonly beganAtMs: number; readonly progress: LedgerCheckProgress };
 
 type AttestedCheck = StartedCheck & { readonly attestation: string };

@@ -9,7 +9,7 @@ import { createCallGrants, type CallGrantsOptions, type CallUse } from './call-g
 
 export type { CallPermit };
 
-/** The operator is called for no payment; a process may ask for a permit again after `waitMs`. */
+/** The operator is not called for any payment; a process may ask for a permit again after `waitMs`. */
 export type OperatorAway = { readonly kind: 'away'; readonly waitMs: number; readonly breaker: BreakerNow };
 
 /** `none`: no grant is free in time, or the database is unavailable. */

@@ -88,7 +88,7 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
     },
 
     /**
-     * One transaction: records for a person that this service did not release the payment. True until a person settles that discrepancy.
+     * One transaction: records for a person that this service did not release the payment. True until a person settles this discrepancy.
      */
     holdUnattested,
 

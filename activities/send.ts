@@ -20,9 +20,7 @@ import { isTakeBackProven, leaveToReconciliation, takeBack } from './once-sends.
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
 export type SendResult =
-  /**
-   * The operator accepted or refused the payment, and the answer was recorded: the payment afterwards, and the durations that the run uses.
-   */
+  /** The payment after the operator's acceptance or refusal was recorded, and the durations that the run uses. */
   | { readonly kind: 'recorded'; readonly snapshot: PaymentSnapshot; readonly clocks: PaymentClocks }
   /** The payment was not sent, or the outcome of the send is unknown: the operator is queried for its status. */
   | { readonly kind: 'no_outcome' }
@@ -47,14 +45,15 @@ const AFTER_DEADLINE_MS = 50;
 
 /**
  * One call: raises the prompt, or sends the payout or refund, unless the payment was sent already, is too late or is not allowed. Then it
- * records the operator's answer. Before the first try the row records its begin, so that no other try counts as the first. Before each
- * further try the row records that too: no refusal counts from then on, even if this process dies. Throws, to be retried, if it is unknown
+ * records the operator's answer. The row records the first try before the call, so that no other try counts as the first. The row also
+ * records that a further try follows: no refusal counts from then on, even if this process dies. Throws, to be retried, if it is unknown
  * whether the operator accepted the payment: the reference makes a repeated send harmless. A payment that is sent once becomes
  * `reconciling` instead and is not sent again, unless the operator did not process the send: that send is taken back. After an answer of
  * the operator it never throws, so that the payment is not sent again. Throws `ApprovalMissing`, and shows a person, if the row says that
  * the payment was released but this service did not record the release. In a local activity it does nothing, and returns `busy`, while
  * twenty other sends wait for their operator, or while the operator takes no more calls. While the operator is unavailable it sends
- * nothing, records no begin of a send, and throws, to be retried when the operator may answer again, and at the deadline at the latest.
+ * nothing, does not record that a send began, and throws, to be retried when the operator may answer again, and at the deadline at the
+ * latest.
  */
 export function createSend(deps: SendDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   let inWorkflowTasks = 0;
@@ -76,7 +75,7 @@ async function send(
   kinds: PaymentKinds,
   recorder: OutcomeRecorder,
 ): Promise<SendResult> {
-  // The permit comes before the row records the begin of the send: a payment without a permit is later sent for the first time.
+  // The permit comes before the row records that the send begins: a payment without a permit is later sent for the first time.
   const call = { kind: ref.kind, use: 'send', waitMs: LONGEST_GRANT_WAIT_MS } as const;
   const permit = await deps.calls.permit(ref.operator, call);
   if (permit.kind !== 'granted') {
@@ -143,7 +142,7 @@ type Try = {
   readonly begunAt: Date | null;
 };
 
-/** Null if the payment is not sent now, or never again. */
+/** Null if the payment is not sent now, or may never be sent again. */
 async function beginTry(ref: PaymentAtOperator, deps: SendDeps, kinds: PaymentKinds): Promise<Try | null> {
   const begun = await kinds.beginFirstSend(ref, new Date());
   const payment = begun ?? (await withFailures(() => kinds.load(ref)));

@@ -135,7 +135,7 @@ function sendWithRetries({ input, clocks }: Payment): Promise<SendResult | null>
   return orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
 }
 
-/** Records a transition that follows from no operator status; returns the payment as it is then, whatever changed it. */
+/** Records a transition that needs no operator status; returns the payment afterwards, even if another process changed it. */
 export async function recordTransition<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   transition: InputWithoutStatus,
@@ -225,7 +225,7 @@ async function orNull<Result>(activity: Promise<Result>): Promise<Result | null>
   }
 }
 
-// A failed local activity is an ActivityFailure in the run itself, but in a replay it is the cause of that ActivityFailure. A run must
+// A failed local activity throws an ActivityFailure in the run itself, but in a replay only the cause of that ActivityFailure. A run must
 // behave the same in both cases.
 function hasFailed(error: unknown): error is TemporalFailure {
   return error instanceof TemporalFailure;

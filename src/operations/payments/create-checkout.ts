@@ -45,8 +45,8 @@ export type CreateCheckout = ByPerson & {
 export type CreatedCheckout = StoredOutcome<readonly []>;
 
 /**
- * One transaction claims the key, inserts the checkout and the audit entry, and stores the response. Repeating the call returns the
- * stored response. Throws one error that lists every problem with the request, and what `claimIdempotencyKey` throws.
+ * One transaction claims the key, inserts the checkout and the audit entry, and stores the response. Repeating the call returns the stored
+ * response. Throws one error that lists every problem with the request, and the errors of `claimIdempotencyKey`.
  */
 export async function createCheckout(context: PaymentContext, input: CreateCheckout): Promise<CreatedCheckout> {
   const { by, at } = input;

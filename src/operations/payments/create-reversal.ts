@@ -28,9 +28,9 @@ export type CreatedReversal = StoredOutcome<readonly [Reversal]>;
 
 /**
  * One transaction claims the key, inserts the reversal and the audit entry, and stores the response. No money moves now: another person
- * must release the refund, and the collection is reversed when the operator confirms the refund. From now on the amount of the refund is
- * reserved. If too little money is available, the response is 402 `balance_insufficient`, which is stored too. Throws
- * `collection_not_found`, `state_conflict`, `permission_denied`, and the errors of `claimIdempotencyKey`. After an error nothing is
+ * must release the refund, and the collection is reversed when the operator confirms the refund. From now on the amount of the refund
+ * cannot be spent on anything else. If too little money is available, the response is 402 `balance_insufficient`, which is stored too.
+ * Throws `collection_not_found`, `state_conflict`, `permission_denied`, and the errors of `claimIdempotencyKey`. After an error nothing is
  * recorded.
  */
 export async function createReversal(context: PaymentContext, input: CreateReversal): Promise<CreatedReversal> {
