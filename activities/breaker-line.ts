@@ -1,4 +1,4 @@
-// What one process knows of one breaker, and what it tells it: which of its calls had trouble, and what its single call found out.
+// The knowledge of one process about one breaker. The process reports which of its calls had trouble, and the result of its probe.
 import type { Database } from '../src/db/platform/database.ts';
 import {
   beginProbe,
@@ -14,24 +14,24 @@ import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { Log } from '../src/log.ts';
 import type { NameOutcome, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 
-/** One call, which may be made. Each permit is ended, whatever came of it. */
+/** A permit for one call. Each permit is ended, no matter how the call ended. */
 export type CallPermit = {
   readonly kind: 'granted';
-  /** Tells the breaker what came of the call. Nothing rejects: the outcome matters more. */
+  /** Reports the outcome of the call to the breaker. Never rejects: the outcome matters more. */
   answered(outcome: SendOutcome | StatusOutcome | NameOutcome): Promise<void>;
   end(): Promise<void>;
 };
 
 export type BreakerLine = {
-  /** Null: closed, as far as the process knows. */
+  /** Null if the breaker is closed, as far as the process knows. */
   known(): BreakerStatus | null;
-  /** The breaker as the database had it at `asOfMs` or later; null: closed. */
+  /** Takes the breaker as the database had it at `asOfMs` or later; null if it is closed. */
   learn(breaker: BreakerStatus | null, asOfMs: number): void;
-  /** The single call of a breaker that is not closed. `away`: none is to be made now. Null: the breaker is closed. */
+  /** The probe of a breaker that is not closed. `away`: no call may be made now. Null if the breaker is closed. */
   probe(): Promise<CallPermit | 'away' | null>;
-  /** A call while it is closed. */
+  /** A permit for a call while the breaker is closed. */
   permit(): CallPermit;
-  /** For how long nobody may call, as far as the process knows. */
+  /** How long nobody may call, as far as the process knows. */
   restMs(): number;
 };
 
@@ -44,11 +44,11 @@ export type BreakerLineOptions = {
   readonly nowMs: () => number;
 };
 
-/** So soon a process learns that a person, or the call of another one, closed an open breaker. */
+/** Within this time a process learns that a person, or the probe of another process, closed the breaker. */
 const KNOWN_FOR_MS = 1000;
-/** A call whose process died counts as lost so long after it would have timed out. */
+/** A probe whose process died counts as lost this long after its timeout. */
 const PROBE_MARGIN_MS = 5000;
-/** Nobody knows when a person closes what a person opened. */
+/** The rest time for a breaker that a person opened: nobody knows when a person closes it. */
 const REST_BY_STAFF_MS = 10_000;
 
 export function createBreakerLine(options: BreakerLineOptions): BreakerLine {
@@ -57,7 +57,7 @@ export function createBreakerLine(options: BreakerLineOptions): BreakerLine {
   const { known, learn } = memory;
   let isAsking = false;
 
-  /** Reads the breaker after the change. Nothing rejects: null where the database is away. */
+  /** Reads the breaker after the change. Never rejects: null if the database is unavailable. */
   async function tell<Result>(change: () => Promise<Result>): Promise<Result | null> {
     try {
       const asOfMs = nowMs();
@@ -122,10 +122,10 @@ export function createBreakerLine(options: BreakerLineOptions): BreakerLine {
   };
 }
 
-/** What the process knows, and how many of its calls in a row had trouble. */
+/** The breaker as the process knows it, and how many of the process's calls in a row had trouble. */
 function createMemory(nowMs: () => number) {
   let known: { readonly breaker: BreakerStatus; readonly seenAtMs: number; readonly againAtMs: number } | null = null;
-  // What began before a change says nothing about the time after it.
+  // A call that began before a change says nothing about the time after it.
   let changedAtMs = -Infinity;
   let troubles = 0;
   return {
@@ -140,11 +140,11 @@ function createMemory(nowMs: () => number) {
       known = breaker && { breaker, seenAtMs, againAtMs: seenAtMs + againInMs };
     },
 
-    /** Counts what a call came to that began while the breaker was closed. */
+    /** Counts the outcome of a call that began while the breaker was closed. */
     isTooMuch(outcome: SendOutcome | StatusOutcome | NameOutcome, beganAtMs: number): boolean {
       if (beganAtMs < changedAtMs || known !== null) return false;
       if (troubleIn(outcome) !== null) troubles += 1;
-      // An answer that cannot be used, and says nothing of the operator as a whole, is no trouble and no good sign.
+      // An unusable answer that says nothing about the operator as a whole is neither trouble nor a good sign.
       else if (outcome.kind !== 'unknown') troubles = 0;
       return troubles >= TROUBLES_TO_OPEN;
     },

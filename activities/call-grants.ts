@@ -1,4 +1,4 @@
-// Who may call an operator now: so many calls a second, shared by all processes, and sends before queries.
+// Grants calls to operators: a number each second, shared by all processes, sends before queries.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../src/db/platform/database.ts';
 import type { BreakerStatus } from '../src/db/work/breakers.ts';
@@ -6,41 +6,41 @@ import { ensureGrants, takeGrants } from '../src/db/work/call-grants.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { Log } from '../src/log.ts';
 
-/** What a call is for, the most urgent first. */
+/** The uses of a call, the most urgent first. */
 const USES = ['send', 'callback_query', 'scheduled_query'] as const;
 export type CallUse = (typeof USES)[number];
 
 export type CallGrants = {
-  /** Resolves to true when the call may be made, and to false when that is not so within `waitMs`, or the database is away. */
+  /** Resolves to true if the call may be made, and to false if no grant is free within `waitMs`, or if the database is unavailable. */
   take(operator: OperatorId, use: Exclude<CallUse, 'scheduled_query'>, waitMs: number): Promise<boolean>;
-  /** Resolves, at once, to how many of the wanted queries by schedule may be made now; to none while anything else waits. */
+  /** Resolves at once to how many of the wanted queries by schedule may be made now: none while any other call waits. */
   takeForQueries(operator: OperatorId, wanted: number): Promise<number>;
 };
 
 export type CallGrantsOptions = {
   readonly db: Database;
   readonly operators: readonly OperatorId[];
-  /** By all processes together. */
+  /** The calls of all processes together. */
   readonly perSecond: (operator: OperatorId) => number;
   readonly log: Log;
-  /** Told, whenever grants are taken, which breakers of the operator are not closed, as of a time by the monotonic clock or later. */
+  /** Receives, whenever grants are taken, the operator's breakers that are not closed, as of `asOfMs` or later by the monotonic clock. */
   readonly onBreakers?: (operator: OperatorId, breakers: readonly BreakerStatus[], asOfMs: number) => void;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 };
 
-/** The parts of a second up to which each use takes grants, so that what is more urgent finds some in every process. */
+/** The part of a second's grants that each use may take, so that more urgent calls find grants in every process. */
 const CEILINGS: Readonly<Record<CallUse, number>> = { send: 1, callback_query: 0.9, scheduled_query: 0.75 };
 /**
- * A process takes ahead, so that a busy one needs one statement for several calls: twice as many as last time where those were used
- * in time, up to this part of a second's, and one otherwise.
+ * A process takes grants ahead, so that a busy process needs one statement for several calls. It takes twice as many as last time if those
+ * were used in time, up to this part of a second's grants, and otherwise one.
  */
 const MOST_AHEAD = 0.1;
 const TRY_AGAIN_MS = 50;
 
 type Waiting = { readonly use: CallUse; readonly untilMs: number; readonly resolve: (isGranted: boolean) => void };
 
-/** Grants that were taken and are not used end with their second. Nothing rejects: without a grant nothing is called. */
+/** Unused grants end with their second. Never rejects: without a grant nothing is called. */
 export function createCallGrants(options: CallGrantsOptions): CallGrants {
   const byOperator = new Map(
     options.operators.map((operator) => {
@@ -49,7 +49,7 @@ export function createCallGrants(options: CallGrantsOptions): CallGrants {
     }),
   );
   return {
-    // Whoever runs our activities by hand may name anything.
+    // A person who runs this activity by hand may name anything.
     take: async (operator, use, waitMs) => (await byOperator.get(operator)?.take(use, waitMs)) ?? false,
     takeForQueries: async (operator, wanted) => (await byOperator.get(operator)?.takeForQueries(wanted)) ?? 0,
   };
@@ -90,7 +90,7 @@ function createOperatorGrants(
     return true;
   }
 
-  // Of equal urgency the first comes first.
+  // Among calls of equal urgency the first to wait comes first.
   function next(): Waiting | undefined {
     return USES.flatMap((use) => waiting.filter((one) => one.use === use))[0];
   }

@@ -1,4 +1,4 @@
-// Which activity is running, for what is said of it in traces.
+// Names the running activity for traces.
 import { asyncLocalStorage } from '@temporalio/activity';
 import { COLLECTION_WORKFLOW, PAYOUT_WORKFLOW, REVERSAL_WORKFLOW } from '../workflows/contract.ts';
 
@@ -12,12 +12,12 @@ export type RunningActivity = {
   readonly attempt: number;
 };
 
-/** Whether this runs in a local activity, which holds a workflow task. */
+/** Whether the caller runs in a local activity, which holds a workflow task. */
 export function isInLocalActivity(): boolean {
   return asyncLocalStorage.getStore()?.info.isLocal === true;
 }
 
-/** The try of a payment's activity from which this is called; null outside of one. */
+/** The try of a payment's activity that is running; null outside of such an activity. */
 export function currentActivity(): RunningActivity | null {
   const info = asyncLocalStorage.getStore()?.info;
   const runId = info?.workflowExecution?.runId;

@@ -18,14 +18,14 @@ export type DeliveryActivityDeps = {
   readonly clocks: Pick<Clocks, 'deliveryScheduleMs' | 'deliveryTimeoutMs' | 'endpointFailingLimitMs' | 'staleAfterMs'>;
   /** Called after an attempt is recorded. It must not throw. */
   readonly onAttempted?: (attempt: MadeAttempt) => void;
-  /** The number of the activity's current try, from 1; Temporal's own when absent. */
+  /** The number of the activity's current try, from 1; Temporal's own number if absent. */
   readonly tryNumber?: () => number;
   readonly log: Log;
 };
 
 type DeliveryRef = { readonly deliveryId: DeliveryId; readonly replayCount: number };
 
-/** The durations by which the workflow waits and sends. */
+/** The durations for which the workflow waits and sends. */
 export type AttemptTimes = { readonly dueInMs: number; readonly attemptTimeoutMs: number };
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
@@ -37,7 +37,7 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
   const { db, sender, concurrency, clocks, log } = deps;
   const { tryNumber = () => activityInfo().attempt } = deps;
   return {
-    /** One read: when the next attempt is due, and how long it may take; null when no attempt is owed any more. */
+    /** One read: when the next attempt is due, and how long it may take; null if no attempt is owed any more. */
     async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<AttemptTimes | null> {
       const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return null;
@@ -54,8 +54,8 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
       const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return 'not_owed';
       const dueInMs = (delivery.nextAttemptAt?.getTime() ?? 0) - Date.now();
-      // A worker recorded the previous attempt and died before it reported the wait to Temporal. The first try sends
-      // whatever the time: the workflow has waited already, and after a manual reset a person wants the attempt now.
+      // Here a worker recorded the previous attempt and died before it reported the wait to Temporal. The first try sends at any time: the
+      // workflow has waited already, and after a manual reset a person wants the attempt now.
       if (dueInMs > CLOCK_SKEW_MS && tryNumber() > 1) {
         throw notAccepted('the next attempt is not due yet', dueInMs);
       }

@@ -1,4 +1,4 @@
-// Calls an operator about a payment, and records each exchange for people to see: nothing is decided by these records.
+// Calls an operator about a payment, and records each exchange for people to see: these records decide nothing.
 import type { Database } from '../src/db/platform/database.ts';
 import { insertExchange, type NewExchange } from '../src/db/payments/operator-exchange.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
@@ -8,28 +8,28 @@ import type { NameOutcome, SendOutcome, StatusOutcome } from '../src/operators/p
 
 export type ExchangeDeps = {
   readonly db: Database;
-  /** Called after each exchange, whatever came of it. It must not throw. */
+  /** Called after each exchange, with any outcome. It must not throw. */
   readonly onExchanged?: (exchange: OperatorExchange) => void;
   readonly log: Log;
 };
 
-/** A payment of a workflow. What it says of the operator came through Temporal, and decides nothing but whose calls are counted. */
+/** A payment of a workflow. Its operator came through Temporal, and decides only whose calls are counted. */
 export type PaymentAtOperator = PaymentRef & { readonly operator: OperatorId };
 
 /** The payment of an exchange. */
 export type ExchangedPayment = {
   readonly ref: PaymentRef;
   readonly operator: OperatorId;
-  /** The request that made it; null: it was made before that was recorded. */
+  /** The request that created the payment; null if it was created before requests were recorded. */
   readonly requestId: string | null;
 };
 
 export type OperatorExchange = ExchangedPayment & NewExchange;
 
-/** What the operator answered, and the exchange that is still to be recorded. */
+/** The operator's answer, and the exchange that the caller must still record. */
 export type OperatorAnswer<Outcome> = { readonly outcome: Outcome; readonly exchange: NewExchange };
 
-/** Calls the operator. The caller records the exchange, by itself or with what follows from it. */
+/** Calls the operator. The caller records the exchange, by itself or with its consequences. */
 export async function callOperator<Outcome extends SendOutcome | StatusOutcome | NameOutcome>(
   { onExchanged }: Pick<ExchangeDeps, 'onExchanged'>,
   payment: ExchangedPayment,
@@ -47,8 +47,8 @@ export async function callOperator<Outcome extends SendOutcome | StatusOutcome |
 }
 
 /**
- * One statement. The outcome matters more than the record: when the record fails, or the process dies before it, the exchange is not
- * shown, and the outcome counts all the same.
+ * One statement. The outcome matters more than the record: if the record fails, or the process dies first, the exchange is not shown, and
+ * the outcome still counts.
  */
 export async function recordExchange(
   { db, log }: Pick<ExchangeDeps, 'db' | 'log'>,

@@ -1,4 +1,4 @@
-// Maps the errors of operations to what Temporal does with them.
+// Maps the errors of operations to failures that Temporal retries or not.
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { ApplicationFailure } from '@temporalio/activity';
 import { DomainError } from '../src/domain/errors.ts';
@@ -33,7 +33,7 @@ export async function withFailures<Result>(work: () => Promise<Result>): Promise
   }
 }
 
-/** Temporal tries again, after `afterMs` or by the policy of the activity, and shows the failure without an alarm: it is nobody's fault. */
+/** Temporal retries after `afterMs`, or by the policy of the activity, and shows the failure without an alarm: nobody is at fault. */
 export function retriedLater(type: string, message: string, afterMs?: number): ApplicationFailure {
   const category = ApplicationFailureCategory.BENIGN;
   return ApplicationFailure.create({

@@ -1,10 +1,10 @@
-// Keeps Temporal informed that a long activity still runs: when its process dies or stops, another worker takes over soon.
+// Tells Temporal that a long activity still runs: if its process dies or stops, another worker soon takes over.
 import { Context } from '@temporalio/activity';
 
-/** A quarter of the time-out, so that a late one is no reason to start the activity again (`HEARTBEAT_TIMEOUT`). */
+/** A quarter of the timeout (`HEARTBEAT_TIMEOUT`), so that a late heartbeat does not start the activity again. */
 const HEARTBEAT_EVERY_MS = 5000;
 
-/** Runs `work`, with a heartbeat at intervals while it waits for anything; `progress` is what a later try begins with. */
+/** Runs `work`, with a heartbeat at intervals while `work` waits; a later try begins with `progress`. */
 export async function whileHeartbeating<Result>(
   work: () => Promise<Result>,
   progress: () => unknown = () => undefined,
@@ -20,7 +20,7 @@ export async function whileHeartbeating<Result>(
   }
 }
 
-/** What the last heartbeat of an earlier try left, or undefined at the first try. */
+/** The progress in the last heartbeat of an earlier try; undefined at the first try. */
 export function progressOfEarlierTry(): unknown {
   return Context.current().info.heartbeatDetails;
 }

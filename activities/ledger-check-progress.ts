@@ -1,11 +1,11 @@
-// How far a check of the ledger came, as its heartbeats carry it through Temporal: attested, because a check that is said to have
-// come to its end finds no fault.
+// The progress of a ledger check, which its heartbeats carry through Temporal. The progress is attested, because forged progress that says
+// "done" would hide every fault.
 import type { Log } from '../src/log.ts';
 import type { LedgerCheckProgress } from '../src/operations/payments/check-ledger.ts';
 import { isMacOf, macOf, type AttestedParts } from '../src/security/attestation-mac.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 
-/** A check, which counts as of when it began, however often another worker continued it. */
+/** A check counts as of its start, however often another worker continued it. */
 export type StartedCheck = { readonly beganAtMs: number; readonly progress: LedgerCheckProgress };
 
 type AttestedCheck = StartedCheck & { readonly attestation: string };
@@ -14,7 +14,7 @@ export function attestCheck(check: StartedCheck, ring: KeyRing): AttestedCheck {
   return { ...check, attestation: macOf(partsOf(check), ring) };
 }
 
-/** The check that the last heartbeat of an earlier try left; null without one, or with one that no process of ours sent. */
+/** The check in the last heartbeat of an earlier try; null if there is none, or if it lacks our attestation. */
 export function continuedFrom(heartbeat: unknown, ring: KeyRing, log: Log): StartedCheck | null {
   if (heartbeat === undefined || heartbeat === null) return null;
   const { beganAtMs, progress, attestation } = heartbeat as AttestedCheck;

@@ -67,7 +67,7 @@ export function createMessages(deps: MessagesDeps, kinds: PaymentKinds, recorder
       return { ...findings, isAsked: findings.isAsked || unread.length === 0, lastMessageId: stored.at(-1)?.id ?? 0n };
     },
 
-    /** One statement, before the call: the query whose answer comes to its own address. Null if the answer comes at once. */
+    /** One statement, before the call: stores the query whose answer comes to its own address. Null if the answer comes at once. */
     async beginQuery(ref: PaymentRef, { row }: LoadedPayment, lastMessageId: bigint): Promise<string | null> {
       if (!isStatusByCallback(row)) return null;
       const query = { id: randomUUID(), askedAt: new Date(), seenMessageId: lastMessageId };
@@ -92,7 +92,7 @@ export function createMessages(deps: MessagesDeps, kinds: PaymentKinds, recorder
     return { payment: await kinds.load(ref), queried, isAsked };
   }
 
-  /** For operators that answer a query at once: a message decides nothing, and always causes a query. */
+  /** Handles operators that answer a query at once: a message decides nothing, and always causes a query. */
   async function applyHints(ref: PaymentRef, payment: LoadedPayment, messages: readonly ReadMessage[]) {
     const { row } = payment;
     const paid = messages.find(({ issuedId, status }) => issuedId === row.operatorIssuedId && status.kind === 'paid');
@@ -172,9 +172,9 @@ function withNamedId(payment: LoadedPayment, messages: readonly ReadMessage[]): 
 }
 
 /**
- * Whether an answer counts although the operator-issued id is lost. Paid counts with a receipt: only the search by our reference brings
- * one. Failed counts if messages to the payment's own address report it, too. Their id is recorded first, which fails if another payment
- * has it.
+ * Whether an answer counts although the operator-issued id is lost. "Paid" counts with a receipt: only the search by our reference returns
+ * a receipt. "Failed" counts if messages to the payment's own address also report the failure. The id in these messages is recorded first,
+ * which fails if another payment has the id.
  */
 export async function isAnswerAbout(
   db: MessagesDeps['db'],

@@ -15,7 +15,7 @@ export type OnceSendDeps = {
   readonly log: Log;
 };
 
-/** A live process records the answer to its call within this time. */
+/** A live process records the answer within this time after the call. */
 const RECORDING_MS = 2000;
 
 /**
@@ -37,8 +37,8 @@ export async function leaveToReconciliation(
 }
 
 /**
- * One statement: takes back the send that began at `begunAt` and that the operator did not process, so that another send may begin. False if
- * the payment changed since it was read: it is not sent again.
+ * One statement: takes back the send that began at `begunAt` and that the operator did not process, so that another send may begin. False
+ * if the payment changed since it was read: the payment is not sent again.
  */
 export function takeBack(
   ref: PaymentRef,
@@ -52,7 +52,7 @@ export function takeBack(
 
 /**
  * Whether this service took back each earlier send, so that the next send is allowed. If not, somebody changed the row by hand, and the
- * payment may have been sent: it becomes `reconciling`.
+ * payment may have been sent: the payment becomes `reconciling`.
  */
 export async function isTakeBackProven(
   ref: PaymentRef,

@@ -1,4 +1,4 @@
-// Whether an operator may be called now: by the calls of this second that all processes share, and by the breaker of its product.
+// Whether an operator may be called now: by this second's grants, which all processes share, and by the breaker of its product.
 import type { BreakerStatus } from '../src/db/work/breakers.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import { kindsOf, productOf, PRODUCTS } from '../src/domain/payments/breaker.ts';
@@ -9,10 +9,10 @@ import { createCallGrants, type CallGrantsOptions, type CallUse } from './call-g
 
 export type { CallPermit };
 
-/** The operator is not called, whatever the payment, and may be asked for a permit again after `waitMs`. */
+/** The operator is not called for any payment; a process may ask for a permit again after `waitMs`. */
 export type OperatorAway = { readonly kind: 'away'; readonly waitMs: number; readonly breaker: BreakerStatus };
 
-/** `none`: so many calls are made already that there is none for this one in time, or the database is away. */
+/** `none`: no grant is free in time, or the database is unavailable. */
 export type Permission = CallPermit | OperatorAway | { readonly kind: 'none' };
 
 type Call = {
@@ -21,21 +21,21 @@ type Call = {
   readonly waitMs: number;
 };
 
-/** So many queries may be made now, about these kinds of payments. */
+/** How many queries may be made now, about these kinds of payments. */
 export type QueryPermits = {
   readonly count: number;
   readonly kinds: readonly PaymentKind[];
   permitOf(kind: PaymentKind): CallPermit;
-  /** After the last permit was taken. */
+  /** To be called after the last permit was taken. */
   end(): Promise<void>;
 };
 
-/** What is not asked about now, because a breaker is not closed. */
+/** The kinds of payments that are not queried now, because a breaker is not closed. */
 export type Held = { readonly kinds: readonly PaymentKind[]; readonly waitMs: number };
 
 export type OperatorCalls = {
   permit(operator: OperatorId, call: Call): Promise<Permission>;
-  /** At once: up to so many queries by schedule, in groups that are claimed apart. */
+  /** Permits at once up to `wanted` queries by schedule, in groups that are claimed apart. */
   permitQueries(
     operator: OperatorId,
     wanted: number,
@@ -48,11 +48,11 @@ export type OperatorCallsOptions = Omit<CallGrantsOptions, 'onBreakers'> & {
 
 /** How long a call waits for its permit: less than a workflow task may take. */
 export const LONGEST_GRANT_WAIT_MS = 1000;
-/** What is turned away comes back in no order within this, and slower where more waits than the operator takes calls. */
+/** Calls without a permit are retried at random moments within this time, which grows if more calls wait than the operator takes. */
 const SPREAD_MS = 1000;
-/** What is put off is not due again at once. */
+/** The shortest time by which a query is postponed. */
 const SHORTEST_WAIT_MS = 250;
-/** How long it counts as waiting. */
+/** How long a call without a permit counts as waiting. */
 const COUNTED_FOR_MS = 30_000;
 
 type Line = BreakerLine & {
@@ -62,8 +62,8 @@ type Line = BreakerLine & {
 };
 
 /**
- * In the good case it costs no statement: the one that takes grants says which breakers are open, and what calls came to is counted in
- * memory. While a breaker is not closed a process reads it once a second at most, and takes no grants for it.
+ * While all breakers are closed they cost no statement: the statement that takes grants reads which breakers are open, and the results of
+ * calls are counted in memory. While a breaker is not closed a process reads it once a second at most, and takes no grants for it.
  */
 export function createOperatorCalls(options: OperatorCallsOptions): OperatorCalls {
   const { operators, perSecond, nowMs = () => performance.now() } = options;
@@ -89,7 +89,7 @@ export function createOperatorCalls(options: OperatorCallsOptions): OperatorCall
   return {
     async permit(operator, { kind, use, waitMs }) {
       const line = lines.get(operator)?.get(productOf(kind));
-      // Whoever runs our activities by hand may name anything.
+      // A person who runs this activity by hand may name anything.
       if (line === undefined) return { kind: 'none' };
       const probe = await line.probe();
       if (probe === 'away') return turnedAway(line);

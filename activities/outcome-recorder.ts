@@ -22,15 +22,15 @@ type RecorderDeps = ExchangeDeps & { readonly clocks: Clocks };
 export type OutcomeRecorder = ReturnType<typeof createOutcomeRecorder>;
 
 /**
- * Both return the payment after all that follows was recorded, each transition in a transaction of its own. Both record the exchange,
- * if there is one, whatever becomes of the rest: of a collection in one statement with the first transition. Recording the same
- * again, or after an error, changes nothing that was recorded.
+ * Each function returns the payment after all that follows was recorded, each transition in its own transaction. Each records the exchange,
+ * if there is one, even if the rest fails: for a collection in one statement with the first transition. Recording the same again, or after
+ * an error, changes nothing that was recorded.
  */
 export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
   return {
     /**
-     * Of a status query, and of a send that the operator accepted, which says `pending`. `payment` is as it was read before the call:
-     * each change is checked against the row.
+     * Records the answer to a status query, or to a send that the operator accepted, which counts as `pending`. `payment` is the payment as
+     * read before the call: each change is checked against the row.
      */
     async recordStatus(
       ref: PaymentRef,
@@ -51,14 +51,14 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
         return await apply(queried);
       } catch (error) {
         if (!(error instanceof IssuedIdReused)) throw error;
-        // By that id the operator would answer about the other payment.
+        // With that id the operator would answer about the other payment.
         deps.log.fatal({ id: ref.id, error }, 'the operator issued one id for two payments: this one has none');
         const { status, queriedAtMs } = queried;
         return apply({ status, queriedAtMs });
       }
     },
 
-    /** That nobody knows what became of the send, where it is not made again: the payment is `reconciling`. */
+    /** Records that the outcome of a send that is not repeated is unknown: the payment is `reconciling`. */
     async recordUnknownOutcome(
       ref: PaymentRef,
       payment: LoadedPayment,
@@ -74,7 +74,7 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
       }
     },
 
-    /** Of the operator's refusal of the only try to send the payment; after another try it decides nothing. */
+    /** Records the operator's refusal of the only try to send the payment; after another try a refusal decides nothing. */
     async recordRefusal(
       ref: PaymentRef,
       failureCode: FailureCode,
@@ -97,7 +97,7 @@ export type SaidOfPayment = QueriedStatus & { readonly issuedId?: string };
 
 type Writer = {
   record(transition: TransitionInput): Promise<PaymentSnapshot>;
-  /** Records the exchange by itself where no transition brought it along. */
+  /** Records the exchange by itself if no transition recorded it. */
   finish(): Promise<void>;
 };
 
@@ -108,7 +108,7 @@ function createWriter(
   { kinds, ...deps }: RecorderDeps & { readonly kinds: PaymentKinds },
 ): Writer {
   let { row, exchange: unrecorded } = first;
-  // Of what is sent out it is recorded with the acceptance.
+  // For a payout or refund the id is recorded with the acceptance.
   let unissued = ref.kind === 'collection' ? (queried.issuedId ?? null) : null;
   return {
     async record(transition) {
@@ -154,25 +154,25 @@ async function applyStatus<Kind extends PaymentKind>(
   }
 }
 
-/** Records what the status says of the send of a payout or refund: that the operator has it, or does not know it. */
+/** Records what the status says about the send of a payout or refund: the operator has the payment, or does not know it. */
 async function applyToSend<Kind extends PaymentKind>(
   kind: Kind,
   before: PaymentSnapshot<Kind>,
   { db, clocks, kinds, ref, queried }: Application,
 ): Promise<PaymentSnapshot<Kind>> {
-  // A collection has a state for that.
+  // A collection has a state for an accepted send.
   if (ref.kind === 'collection') return before;
   const lifecycle = LIFECYCLES[kind];
   let snapshot = before;
   const { issuedId } = queried;
   if (lifecycle.isAcceptanceUnrecorded(before, queried.status) || issuedId !== undefined) {
     await markAccepted(db, ref, new Date(), issuedId ?? null);
-    // The snapshot may be from before the send, and what was accepted was sent.
+    // The snapshot may be older than the send, and an accepted payment was sent.
     snapshot = { ...before, isSendBegun: true, isAccepted: true };
   }
   const step = lifecycle.notFoundStep(snapshot, queried, paymentClocks(clocks));
   if (step === null) return snapshot;
-  // The clock of this process may be ahead of its own at the time of the query.
+  // The clock of this process may have been set back since the query.
   const queriedAt = new Date(Math.min(queried.queriedAtMs, Date.now()));
   const { notFoundGraceMs: graceMs, notFoundGapMs: gapMs } = clocks;
   if (step === 'count') await addNotFound(db, ref, { queriedAt, graceMs, gapMs });
@@ -184,7 +184,7 @@ async function applyToSend<Kind extends PaymentKind>(
 async function recordContradiction({ db, log, ref, queried }: Application): Promise<void> {
   const { status, queriedAtMs } = queried;
   const found = await recordDiscrepancy(db, { ref, status, queriedAtMs, at: new Date() });
-  // A contradiction that stands is found at every query; the ledger check repeats it until it is settled.
+  // Every query finds a contradiction that persists; the ledger check repeats it until it is settled.
   if (!found?.isNew) return;
   const { id, merchantId } = ref;
   log.fatal(

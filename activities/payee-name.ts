@@ -1,4 +1,4 @@
-// Asks an operator for the name of a payout's payee, and records it for whoever releases the payout. It decides nothing.
+// Asks an operator for the name of a payout's payee, and records the name for the people who release the payout. The name decides nothing.
 import { insertPayeeName, listPayeeNames } from '../src/db/payments/payee-name.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import { getPayout } from '../src/db/payments/payout.ts';
@@ -14,8 +14,8 @@ type PayeeNameDeps = ExchangeDeps & {
 };
 
 /**
- * One call, and then one statement for the name. Repeating it asks nobody and changes nothing once a name, or that there is none, is
- * recorded. Throws, to be retried, while the operator gives no usable answer; nothing waits for it.
+ * One call, and then one statement for the name. After a name, or the absence of a name, is recorded, repeating it calls nobody and changes
+ * nothing. Throws, to be retried, while the operator gives no usable answer; nothing waits for the name.
  */
 export function createPayeeNameQuery(deps: PayeeNameDeps) {
   const { db, operators, calls } = deps;

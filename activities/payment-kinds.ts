@@ -1,4 +1,4 @@
-// What differs between collections, payouts and reversals when they are loaded, sent, queried and recorded.
+// Handles the differences between collections, payouts and reversals when payments are loaded, sent, queried and recorded.
 import type { Database } from '../src/db/platform/database.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { beginCollectionSend, beginQuery, markAccepted } from '../src/db/payments/payment-progress.ts';
@@ -24,27 +24,27 @@ import type { Operator, SendOutcome, SentPayment, StatusOutcome } from '../src/o
 import { getPayment } from '../src/db/payments/payment.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 
-/** A payment with what the calls to its operator need. */
+/** A payment with the data that calls to its operator need. */
 export type LoadedPayment = {
   readonly operator: OperatorId;
-  /** The request that made it; null: it was made before that was recorded. */
+  /** The request that created the payment; null if it was created before requests were recorded. */
   readonly requestId: string | null;
   readonly snapshot: PaymentSnapshot;
   readonly row: Payment;
-  /** Whether any try to send it ever began. */
+  /** Whether any try to send the payment began. */
   readonly isSendBegun: boolean;
-  /** Whether a repeated send might pay twice, by the row or by the catalogue: then none is ever repeated. */
+  /** Whether a repeated send might pay twice, by the row or by the catalogue: then no send is repeated. */
   readonly isSentOnce: boolean;
-  /** Whether the operator can be asked about it: it finds the payment by what we know of it. */
+  /** Whether the operator can be queried: it finds the payment by the ids that we have. */
   readonly isAskable: boolean;
-  /** Whether its row says that it was released, and no process of ours recorded that, or not as the row is now. */
+  /** Whether the row says that the payment was released, but no attestation proves the release as the row is now. */
   readonly isReleaseUnattested: boolean;
-  /** Null: it may not be sent yet. */
+  /** Null if the payment may not be sent yet. */
   readonly sendDeadlineAt: Date | null;
-  /** Whether it may be sent now, if its release is attested. */
+  /** Whether the payment may be sent now, if its release is attested. */
   maySend(now: Date): boolean;
   send(operator: Operator): Promise<SendOutcome>;
-  /** As a query names it. */
+  /** The ids by which a query names the payment. */
   readonly sent: SentPayment;
   queryStatus(operator: Operator, sent: SentPayment): Promise<StatusOutcome>;
 };
@@ -54,7 +54,7 @@ type PaymentKindsDeps = {
   readonly payments: PaymentContext;
   readonly releases: ReleaseAttestor;
   readonly clocks: SendClocks;
-  /** Who records what follows from the operators' answers. */
+  /** Who records the consequences of the operators' answers. */
   readonly recordedBy: RecordedBy;
   readonly log: Log;
 };
@@ -69,7 +69,7 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
   return {
     load,
 
-    /** One statement: the payment, of which a status query begins; `waitMs`: unless it must wait for so long. */
+    /** One statement: begins a status query, unless the query must wait for `waitMs`; returns the payment. */
     async beginQuery(
       ref: PaymentRef,
       gapMs: number,
@@ -79,26 +79,28 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
     },
 
     /**
-     * One statement: a collection whose first send is recorded to begin, by this call, as it is then. Null: it is another kind of
-     * payment, a send of it began before, or none may begin.
+     * One statement: records that the first send of a collection begins, and returns the collection afterwards. Null if the payment is of
+     * another kind, if a send began before, or if none may begin.
      */
     async beginFirstSend(ref: PaymentRef, at: Date): Promise<LoadedPayment | null> {
       const begun = ref.kind === 'collection' ? await beginCollectionSend(db, ref, at) : null;
       return begun && loadedCollection(begun);
     },
 
-    /** One transaction: shows a person that the payment was released, and not by us. True while nobody has settled that. */
+    /**
+     * One transaction: records for a person that this service did not release the payment. True until a person settles this discrepancy.
+     */
     holdUnattested,
 
     /**
-     * Workflows record transitions of their own kind only: an input of another kind leads nowhere in the table. When the
-     * operator's receipt has paid another payment, nobody knows what became of this one: a person must settle it, and
-     * until the operator says something else its outcome is unknown. A collection then ends as undecided, once that is
-     * settled and its reconciliation is over. `basis` is that of the status that the input follows from.
+     * Workflows record transitions of their own kind only: the table has no transition for an input of another kind. If the operator's
+     * receipt has paid another payment, the outcome of this payment is unknown until the operator gives another status, and a person must
+     * settle the discrepancy. After that, and at the end of its reconciliation, a collection ends as undecided. `basis` belongs to the
+     * status from which the input follows.
      */
     async record(ref: PaymentRef, input: TransitionInput, recording: Recording): Promise<PaymentSnapshot> {
       const { at, basis } = recording;
-      // Who released it by hand may also have written or cleared that it was sent: only a person frees its money.
+      // A person who released the payment by hand may also have written or cleared its send: only a person frees its money.
       if (ref.kind !== 'collection' && FREES_MONEY.has(input.kind)) {
         const { snapshot, isReleaseUnattested } = await load(ref);
         if (isReleaseUnattested && (await holdUnattested(ref, at))) return snapshot;
@@ -109,7 +111,7 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
         if (!(error instanceof ReceiptReused)) throw error;
         const { operatorReceipt } = error;
         const isNew = await recordReusedReceipt(db, { ref, operatorReceipt, at });
-        // It has the payment: no "not found" that follows may free the money.
+        // The operator has the payment: no later "not found" may free the money.
         if (ref.kind !== 'collection') await markAccepted(db, ref, at);
         const { id, merchantId } = ref;
         if (isNew)
@@ -134,11 +136,11 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
 type Recording = {
   readonly at: Date;
   readonly basis: StatusBasis | null;
-  /** Of a collection: the exchange from which the input follows, to be recorded with it. */
+  /** The exchange from which the input follows, recorded with it; for a collection only. */
   readonly exchange: NewExchange | null;
-  /** Of a collection: the id that the operator issued, to be recorded with the input. */
+  /** The id that the operator issued, recorded with the input; for a collection only. */
   readonly issuedId?: string | null;
-  /** Of a collection: as it was read a moment ago; null: it is read again. */
+  /** A collection as read a moment ago; null: it is read again. */
   readonly row: Collection | null;
 };
 
@@ -228,7 +230,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, clocks: SendClo
 }
 
 function isReleaseUnattested(payment: MoneyOut, releases: ReleaseAttestor): boolean {
-  // Only while it is pending: what was sent has an outcome, whoever released it.
+  // Only a pending payment counts: a final payment has an outcome, no matter who released it.
   if (payment.sendDeadlineAt === null || isFinal(payment.state)) return false;
   return !isReleasedByOthers(payment) || !releases.isReleaseAttested(payment);
 }

@@ -30,7 +30,7 @@ export type PaymentActivityDeps = ExchangeDeps & {
 
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
-/** None of them takes what an operator said from Temporal: the activity that has the answer records what follows from it. */
+/** No activity takes an operator's answer from Temporal: the activity that receives the answer records its consequences. */
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const { clocks, log } = deps;
   const kinds = createPaymentKinds({ ...deps, recordedBy: 'workflow' });
@@ -42,15 +42,15 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
 
     queryPayeeNameWithOperator: createPayeeNameQuery(deps),
 
-    /** One read: the payment as it is recorded now, whatever signals came, and the durations that the run uses. */
+    /** One read: the payment as it is recorded now, no matter which signals came, and the durations that the run uses. */
     async loadPayment(ref: PaymentRef): Promise<RecordedPayment> {
       const { snapshot } = await withFailures(() => kinds.load(ref));
       return { snapshot, clocks: paymentClocks(clocks) };
     },
 
     /**
-     * One transaction. Recording what is recorded already changes nothing; returns the payment as it is afterwards. Throws, and logs
-     * as fatal, for a transition that needs an operator status. All of this came through Temporal, so nothing else of it is used.
+     * One transaction. Recording the same again changes nothing; returns the payment afterwards. Throws, and logs as fatal, for a
+     * transition that needs an operator status. The input came through Temporal, so nothing but the reference and the kind is used.
      */
     async recordTransition({ ref, transition: { kind } }: RecordTransition): Promise<PaymentSnapshot> {
       if (needsOperatorStatus({ kind })) {

@@ -1,15 +1,15 @@
 // How many queries by schedule may be in flight: as many as the operator answers in time.
 
 export type QueryWindow = {
-  /** From 1 to the most that are allowed. */
+  /** From 1 to `max`. */
   size(): number;
-  /** Call it after each query; without an answer in time there are too many in flight. */
+  /** Called after each query; a query without an answer in time means that too many are in flight. */
   answered(isInTime: boolean): void;
 };
 
 export type QueryWindowOptions = {
   readonly max: number;
-  /** The longest time of a call: what was in flight when the window was halved says no more about it. */
+  /** The longest time of a call: queries that were in flight when the window was halved do not halve it again. */
   readonly roundMs: number;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
@@ -17,7 +17,9 @@ export type QueryWindowOptions = {
 
 const FIRST_SIZE = 4;
 
-/** Grows by one for each window that is answered in time, and is halved, once a round, when an answer does not come. */
+/**
+ * Grows by one for each window of queries answered in time. An answer that does not come in time halves the window, at most once a round.
+ */
 export function createQueryWindow({ max, roundMs, nowMs = () => performance.now() }: QueryWindowOptions): QueryWindow {
   let size = Math.min(FIRST_SIZE, max);
   let halvedAtMs = -Infinity;

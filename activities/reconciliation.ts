@@ -34,13 +34,13 @@ type Faults = readonly { readonly subject: string; readonly fault: string }[];
 
 const RECENT_MS = 2 * 3_600_000;
 const BATCH = 500;
-// The rest waits for the next sweep.
+// Further batches wait for the next sweep.
 const MOST_BATCHES = 20;
 
 export function createReconciliationActivities(deps: ReconciliationActivityDeps) {
   const { db, attestationKeys, log } = deps;
 
-  // In the log and in the database, because whoever completes the activity by hand decides what Temporal shows.
+  // The report is in the log and in the database, because a person who completes the activity by hand decides what Temporal shows.
   async function report(task: HousekeepingTask, beganAt: Date, faults: Faults): Promise<Faults> {
     for (const fault of faults) log.fatal(fault, 'the ledger does not add up');
     await markDone(db, { task, doneAsOf: beganAt, faults: faults.length });
@@ -57,7 +57,7 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
       return report('recent_payments', beganAt, faults);
     },
 
-    /** Checks what changed in the ledger since the check before, and that nothing is unsettled for days. */
+    /** Checks the changes of the ledger since the previous check, and that nothing is unsettled for days. */
     async checkLedger(): Promise<Faults> {
       const beganAt = new Date();
       const faults = await whileHeartbeating(async () => [
@@ -67,7 +67,7 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
       return report('ledger_check', beganAt, faults);
     },
 
-    /** Checks the whole ledger, from where an earlier try of this check came to. */
+    /** Checks the whole ledger, and continues where an earlier try of the same check stopped. */
     async checkWholeLedger(): Promise<Faults> {
       const start: StartedCheck = { beganAtMs: Date.now(), progress: LEDGER_CHECK_START };
       let check = continuedFrom(progressOfEarlierTry(), attestationKeys, log) ?? start;
@@ -86,7 +86,9 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
       return report('whole_ledger_check', new Date(check.beganAtMs), check.progress.faults);
     },
 
-    /** Removes expired records, says in the audit logs how many refusals they leave out, and reseals secrets that an older key sealed. */
+    /**
+     * Removes expired records, records in the audit logs how many refusals they leave out, and reseals secrets that an older key sealed.
+     */
     async purgeExpiredRecords(): Promise<number> {
       const beganAt = new Date();
       const purged = await whileHeartbeating(() => purgeAll(deps));
@@ -129,7 +131,7 @@ async function resealAll({ db, keyRing, log }: ReconciliationActivityDeps): Prom
       'stored secrets cannot be opened: MALIPO_SECRET_KEYS lacks their key, or has another key of that name',
     );
   }
-  // Logged at every sweep while there are older keys, for the person who wants to remove them.
+  // Logged at every sweep while there are older keys, for the person who wants to remove these keys.
   if (keyRing.length > 1) {
     const message = left === 0 ? 'no stored secret needs an older key' : 'stored secrets still need an older key';
     log.info({ resealed, left }, message);

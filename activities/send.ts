@@ -20,9 +20,9 @@ import { isTakeBackProven, leaveToReconciliation, takeBack } from './once-sends.
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
 export type SendResult =
-  /** The operator accepted or refused the payment: the payment after that was recorded, and the durations that the run uses. */
+  /** The payment after the operator's acceptance or refusal was recorded, and the durations that the run uses. */
   | { readonly kind: 'recorded'; readonly snapshot: PaymentSnapshot; readonly clocks: PaymentClocks }
-  /** It was not sent, or it is in doubt what became of the send: the operator is queried for its status. */
+  /** The payment was not sent, or the outcome of the send is unknown: the operator is queried for its status. */
   | { readonly kind: 'no_outcome' }
   /** Nothing was done, because enough workflow tasks wait for sends, or the operator takes no more calls now. */
   | { readonly kind: 'busy' };
@@ -36,23 +36,24 @@ type SendDeps = ExchangeDeps & {
 };
 
 /**
- * How many workflow tasks may wait for a send at once. A slow operator holds so many of them and no more, of those that the
- * worker has; further sends are ordinary activities.
+ * How many workflow tasks may wait for a send at once. The limit leaves the worker's other workflow tasks free while an operator is slow;
+ * further sends are ordinary activities.
  */
 const MOST_IN_WORKFLOW_TASKS = 20;
-/** So long after its deadline the last try finds that nothing is sent any more. */
+/** A last try this long after the deadline finds that the payment may no longer be sent. */
 const AFTER_DEADLINE_MS = 50;
 
 /**
- * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed; then it records what
- * the operator said. The row records the first try before it begins, so that no other is taken for it, and that there is another
- * one, after which no refusal counts, whatever becomes of this process. Throws, to be retried, when it is unknown whether the operator
- * accepted it: the reference makes that harmless. A payment that is sent once becomes `reconciling` instead and is not sent again, unless
- * the operator did not process the send: that send is taken back. Once the operator has answered it never throws, so that it is not sent again.
- * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
- * In a local activity it does nothing, and says `busy`, while twenty others wait for their operator, or while the operator takes no
- * more calls. While the operator is away it sends nothing and throws, to be retried once it may answer again, and at the deadline at the
- * latest; the row does not say then that a send began.
+ * One call: raises the prompt, or sends the payout or refund, unless the payment was sent already, is too late or is not allowed. Then it
+ * records the operator's answer. The row records the first try before the call, so that no other try counts as the first. The row also
+ * records that a further try follows: no refusal counts from then on, even if this process dies. Throws, to be retried, if it is unknown
+ * whether the operator accepted the payment: the reference makes a repeated send harmless. A payment that is sent once becomes
+ * `reconciling` instead and is not sent again, unless the operator did not process the send: that send is taken back. After an answer of
+ * the operator it never throws, so that the payment is not sent again. Throws `ApprovalMissing`, and shows a person, if the row says that
+ * the payment was released but this service did not record the release. In a local activity it does nothing, and returns `busy`, while
+ * twenty other sends wait for their operator, or while the operator takes no more calls. While the operator is unavailable it sends
+ * nothing, does not record that a send began, and throws, to be retried when the operator may answer again, and at the deadline at the
+ * latest.
  */
 export function createSend(deps: SendDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   let inWorkflowTasks = 0;
@@ -74,7 +75,7 @@ async function send(
   kinds: PaymentKinds,
   recorder: OutcomeRecorder,
 ): Promise<SendResult> {
-  // Before the row says that the send begins: what was not sent for want of a permit is sent for the first time later.
+  // The permit comes before the row records that the send begins: a payment without a permit is later sent for the first time.
   const call = { kind: ref.kind, use: 'send', waitMs: LONGEST_GRANT_WAIT_MS } as const;
   const permit = await deps.calls.permit(ref.operator, call);
   if (permit.kind !== 'granted') {
@@ -89,7 +90,7 @@ async function send(
   }
 }
 
-/** Resolves where it may not be sent any more, and throws where it waits for its operator. */
+/** Resolves if the payment may no longer be sent, and throws if the payment waits for its operator. */
 async function notSent(
   ref: PaymentAtOperator,
   { breaker, waitMs }: OperatorAway,
@@ -120,7 +121,7 @@ async function sendPermitted(
   );
   await permit.answered(outcome);
   logAnswer(ref, outcome, isFirstTry, log);
-  // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
+  // After a try of unknown outcome a refusal says nothing about the earlier try, so the operator is queried.
   if (outcome.kind === 'refused' && !isFirstTry) {
     await recordExchange(deps, ref, exchange);
     return { kind: 'no_outcome' };
@@ -137,11 +138,11 @@ async function sendPermitted(
 type Try = {
   readonly payment: LoadedPayment;
   readonly isFirstTry: boolean;
-  /** Null unless it is the first. */
+  /** Null unless this is the first try. */
   readonly begunAt: Date | null;
 };
 
-/** Null if the payment is not sent now, or never again. */
+/** Null if the payment is not sent now, or may never be sent again. */
 async function beginTry(ref: PaymentAtOperator, deps: SendDeps, kinds: PaymentKinds): Promise<Try | null> {
   const begun = await kinds.beginFirstSend(ref, new Date());
   const payment = begun ?? (await withFailures(() => kinds.load(ref)));
@@ -159,7 +160,7 @@ async function beginTry(ref: PaymentAtOperator, deps: SendDeps, kinds: PaymentKi
   if (begunAt === null && !payment.isSendBegun) begunAt = await beginFirstSend(ref, payment, deps);
   const isFirstTry = begunAt !== null;
   if (!isFirstTry && !(await beginFurtherTry(ref, payment, deps))) return null;
-  // This process may have been stopped in between, and a call after the deadline would come after what was decided.
+  // This process may have been stopped in between. A call after the deadline would contradict a decision that the deadline caused.
   if (!payment.maySend(new Date())) {
     if (isSentOnce && begunAt !== null) await takeBack(ref, payment, begunAt, deps);
     return null;
@@ -223,8 +224,8 @@ type SendAnswer = {
 const FIRST_RECORD_RETRY_MS = 100;
 
 /**
- * Records the answer, with retries for as long as the activity has time. An answer that could not be recorded by then is in doubt, as
- * if the process had died: an error would have the payment sent again.
+ * Records the answer, with retries for as long as the activity has time. An answer that is not recorded by then leaves the outcome unknown,
+ * as if the process had died: an error would cause another send.
  */
 async function recordAnswer(
   { ref, payment, outcome, queriedAtMs }: SendAnswer,

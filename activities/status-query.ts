@@ -1,4 +1,4 @@
-// Queries the operator status of a payment after a callback, or after a send in doubt, and records what follows.
+// Queries the operator status of a payment after a callback, or after a send of unknown outcome, and records what follows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scheduleQuery } from '../src/db/payments/payment-progress.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
@@ -28,18 +28,18 @@ export type StatusQueryDeps = ExchangeDeps & {
 export type StatusQueryResult =
   /** The payment after all that follows from the status was recorded, and whether the operator was asked and gave a status. */
   | { readonly kind: 'queried'; readonly snapshot: PaymentSnapshot; readonly hasStatus: boolean }
-  /** The last query, whoever made it, is less than the minimum gap ago, or the operator takes no more calls now. */
+  /** The last query, of any process, is less than the minimum gap ago, or the operator takes no more calls now. */
   | { readonly kind: 'too_soon'; readonly waitMs: number };
 
-// A local activity waits for what is left of the minimum gap up to this: a timer and another workflow task cost more.
+// A local activity waits for the rest of the minimum gap up to this time: a timer and another workflow task cost more.
 const LONGEST_GAP_WAIT_MS = 250;
 
 /**
- * One call, and then one transaction for each thing that follows from the status. The row says first that the query begins. After an
- * error Temporal runs it again, with a new query. In a local activity nothing follows where the operator gives no status: an ordinary
- * activity queries again. A final payment without a usable status is queried again soon. While the operator is away it is not asked, and
- * an ordinary activity leaves the question to the queue. Where the operator sends messages, those that came are read first, and what they
- * decide needs no question.
+ * One call, and then one transaction for each consequence of the status. Before the call the row records that the query begins. After an
+ * error Temporal runs the activity again, with a new query. In a local activity nothing follows if the operator gives no status: an
+ * ordinary activity queries again. A final payment without a usable status is queried again soon. While the operator is unavailable it is
+ * not called, and an ordinary activity leaves the query to the queue. If the operator sends messages, the received messages are read first,
+ * and no query follows if they decide the status.
  */
 export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   const { db, clocks } = deps;
@@ -61,7 +61,7 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
       return { kind: 'queried', snapshot: payment.snapshot, hasStatus };
     }
     const snapshot = await withFailures(() => recorder.recordStatus(ref, payment, queried, exchange));
-    // The message with the receipt may have come before.
+    // The message with the receipt may have arrived before.
     if (findings !== null && snapshot.state === 'succeeded') await withFailures(() => messages.read(ref, ref.operator));
     if (isQueriedAfterCallback(ref.kind, snapshot.state) && isStatusMissing(snapshot.state, status)) {
       await scheduleQuery(db, ref, new Date(Date.now() + clocks.staleAfterMs));
@@ -94,7 +94,7 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
   };
 }
 
-/** As `beginQuery`. In a local activity it waits for what is left of the minimum gap, if that is short. */
+/** As `beginQuery`. In a local activity it waits for the rest of the minimum gap, if the rest is short. */
 async function beginWithinTask(ref: PaymentRef, { clocks }: StatusQueryDeps, kinds: PaymentKinds) {
   const begin = () => kinds.beginQuery(ref, clocks.minimumQueryGapMs);
   const begun = await begin();
@@ -106,11 +106,11 @@ async function beginWithinTask(ref: PaymentRef, { clocks }: StatusQueryDeps, kin
 export type PermittedQuery = {
   readonly payment: LoadedPayment;
   readonly permit: CallPermit;
-  /** Null: its operator sends no messages. */
+  /** Null: the operator sends no messages. */
   readonly findings: MessageFindings | null;
 };
 
-/** One call, or none where the operator could not find the payment. The caller records the exchange, and ends the permit. */
+/** One call, or none if the operator could not find the payment. The caller records the exchange, and ends the permit. */
 export async function queryOperator(
   ref: PaymentRef,
   { payment, permit, findings }: PermittedQuery,

@@ -1,5 +1,5 @@
-// Asks operators for the statuses that are due: of pending payments by schedule and at their deadlines, and of final ones whose money may
-// still move. It belongs to the role worker, and needs no Temporal.
+// Makes the status queries that are due: of pending payments by schedule and at their deadlines, and of final payments whose money may
+// still move. The queue belongs to the role worker, and needs no Temporal.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCoalescingLoop } from '../src/coalescing-loop.ts';
 import { createBatcher } from '../src/db/platform/batcher.ts';
@@ -31,27 +31,27 @@ import { queryOperator } from './status-query.ts';
 import { recordUnasked } from './unasked.ts';
 
 export type StatusQueueDeps = PaymentActivityDeps & {
-  /** With connections of its own, for claims and their ends. */
+  /** A database with its own connections, for claims and the ends of queries. */
   readonly queues: Database;
-  /** At most so many queries by schedule are in flight at an operator. */
+  /** How many queries by schedule may be in flight at an operator. */
   readonly maxInFlight: (operator: OperatorId) => number;
 };
 
 export type StatusQueue = {
-  /** Begins no other query, and waits for those in flight. */
+  /** Begins no further query, and waits for the queries in flight. */
   stop(): Promise<void>;
 };
 
 const POLL_EVERY_MS = 1000;
-/** What ends within it ends in one statement, and what it leaves free is claimed in one. */
+/** Queries that end within this time are recorded in one statement, and the free places are claimed in one. */
 const GATHER_MS = 50;
-/** When another part of this second's calls may be made. */
+/** The wait until further grants of this second may be available. */
 const NO_GRANT_PAUSE_MS = 200;
 const MOST_PER_STATEMENT = 500;
-// A query whose process died is due again after this, once it cannot be in flight any more.
+// A query whose process died is due again this long after its timeout: it cannot be in flight any more.
 const LEASE_MARGIN_MS = 15_000;
 
-/** Any number of processes may do this on one database: each query is claimed by one of them. */
+/** Any number of processes may run the queue on one database: each query is claimed by one process. */
 export function startStatusQueue(deps: StatusQueueDeps): StatusQueue {
   const kinds = createPaymentKinds({ ...deps, recordedBy: 'other' });
   const recorder = createOutcomeRecorder(deps, kinds);
@@ -112,7 +112,7 @@ function startOperatorQueue(operator: OperatorId, context: QueryContext): Status
   function begin(query: ClaimedQuery, permit: CallPermit): void {
     const running = queryOne({ ...query, operator, permit }, window, context)
       .then((result) => {
-        // Not awaited: what is asked takes no place among the queries in flight.
+        // Not awaited: an answered query takes no place among the queries in flight.
         ends.add(result).catch((error: unknown) => {
           log.warn({ error, id: query.id }, 'the end of a status query could not be recorded; it is made again');
         });
@@ -137,12 +137,12 @@ function startOperatorQueue(operator: OperatorId, context: QueryContext): Status
 
 async function finish(results: readonly QueryResult[], { queues, log }: QueryContext): Promise<void> {
   for (const { kind, id, merchantId } of await finishStatusQueries(queues, results, new Date())) {
-    // Nobody knows whether the operator contradicts the outcome.
+    // Nobody knows whether the operator contradicts the recorded outcome.
     log.error({ kind, id, merchantId }, 'the operator gives no status of a final payment: its rechecks end');
   }
 }
 
-/** Claims what the permits allow, and begins it; returns how many. */
+/** Claims and begins as many queries as the permits allow; returns how many. */
 async function claimGroup(
   operator: OperatorId,
   group: QueryPermits,
@@ -162,8 +162,8 @@ async function claimGroup(
 }
 
 /**
- * The queries that are due while their operator is not asked are due later; returns how many. What comes to a deadline meanwhile is
- * shown as `reconciling`.
+ * Postpones the queries that are due while their operator is not called; returns how many. A payment that reaches a deadline meanwhile
+ * becomes `reconciling`.
  */
 async function putOff(operator: OperatorId, { kinds, waitMs }: Held, context: QueryContext): Promise<number> {
   const moved = await postponeQueries(context.queues, operator, { limit: MOST_PER_STATEMENT, kinds, waitMs });
@@ -189,7 +189,7 @@ async function queryOne(query: PermittedQuery, window: QueryWindow, context: Que
   const { clocks, log } = context;
   const { kind, id, merchantId, operator, claimedAt, permit } = query;
   const claimedMs = performance.now();
-  // By the clock of the database, by which queries are due, whatever ours says.
+  // Queries are due by the clock of the database, so the clock of this process does not count.
   const now = () => new Date(claimedAt.getTime() + performance.now() - claimedMs);
   try {
     const asked = await queryAndRecord({ kind, id, merchantId, operator, permit } as PermittedRef, window, context);
@@ -205,7 +205,7 @@ async function queryOne(query: PermittedQuery, window: QueryWindow, context: Que
 
 type PermittedRef = PaymentAtOperator & { readonly permit: CallPermit };
 
-/** A payment as it was before it was queried, and what that found. */
+/** A payment before its query, and the finding of the query. */
 type Asked = { readonly payment: LoadedPayment; readonly finding: RecheckFinding };
 
 async function queryAndRecord(
@@ -221,18 +221,18 @@ async function queryAndRecord(
   if (exchange !== null) window.answered(queried.status.kind !== 'unknown');
   if (decides(ref.kind, payment.snapshot, queried, context)) {
     const { state } = await recorder.recordStatus(ref, payment, queried, exchange);
-    // The message with the receipt may have come before.
+    // The message with the receipt may have arrived before.
     if (findings !== null && state === 'succeeded') await context.messages.read(ref, operator);
   }
   return { payment, finding: findingIn(ref.kind, payment.snapshot, queried, paymentClocks(clocks)) };
 }
 
-/** What the messages found that came about a final payment. */
+/** The finding of the messages about a final payment. */
 function findingOf(kind: PaymentKind, { payment, queried }: MessageFindings, { clocks }: QueryContext): RecheckFinding {
   return queried === null ? 'nothing_new' : findingIn(kind, payment.snapshot as never, queried, paymentClocks(clocks));
 }
 
-/** Whether anything is to be recorded of the answer. If not, no trace of it is kept but the time and the count in the row. */
+/** Whether the answer needs a record. If not, only the time and the count in the row change. */
 function decides<Kind extends PaymentKind>(
   kind: Kind,
   snapshot: PaymentSnapshot<Kind>,
@@ -249,7 +249,7 @@ function decides<Kind extends PaymentKind>(
   );
 }
 
-/** When the payment is queried next. Where it changed meanwhile, the change has said so already. */
+/** When the payment is queried next. If the payment changed meanwhile, the change has set the next query already. */
 async function resultOf(
   query: ClaimedQuery,
   { payment: { row }, finding }: Asked,

@@ -1,4 +1,4 @@
-// What is recorded of a payment about which its operator cannot be asked now.
+// Records the state of a payment whose operator cannot be queried now.
 import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
 import { LIFECYCLES, type PaymentSnapshot, type TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
@@ -6,8 +6,8 @@ import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts'
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
 /**
- * One transaction at the most: the payment is `reconciling` where an answer without a status would make it so. Nothing else follows, and
- * nothing counts as evidence: nobody was asked. Repeating it changes nothing.
+ * At most one transaction: the payment becomes `reconciling` if an answer without a status would make it so. Nothing else follows, and
+ * nothing counts as evidence, because nobody queried the operator. Repeating it changes nothing.
  */
 export async function recordUnasked(
   ref: PaymentRef,

@@ -1,4 +1,4 @@
-// The wait loop of all payments: queries the operator at callbacks, and waits for what others record, until the payment is final.
+// The wait loop of all payments: queries the operator after callbacks, and waits for recorded changes, until the payment is final.
 import { condition } from '@temporalio/workflow';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import { isFinal, isQueriedAfterCallback, type PaymentKind } from '../src/domain/payments/payment.ts';
@@ -15,9 +15,9 @@ import {
 import { showDetails, showState } from './shown-state.ts';
 
 /**
- * Waits until the payment is final and every callback about it has led to a query; returns it as it is then. What is queried by
- * schedule, or at a deadline, others query and record: the run is signalled of the change. `seen` is how many signals had come when
- * the payment was read.
+ * Waits until the payment is final and every callback about it has led to a query; returns the payment as it is then. Others make and
+ * record the queries by schedule and at deadlines, and signal the change to the run. `seen` counts the signals that had come when the
+ * payment was read.
  */
 export async function awaitOutcome<Kind extends PaymentKind>(
   payment: Payment<Kind>,
@@ -31,14 +31,14 @@ export async function awaitOutcome<Kind extends PaymentKind>(
   for (;;) {
     if (lifecycle.isNeverSent(snapshot, Date.now())) snapshot = await recordTransition(payment, 'never_sent');
     const isPending = !isFinal(snapshot.state);
-    // A callback that came while the outcome was being recorded may report what followed it.
+    // A callback that came while the outcome was being recorded may report a later event.
     const isCallbackUnseen = signals.callbacks > callbacks && isQueriedAfterCallback(payment.kind, snapshot.state);
     if (!isPending && !isCallbackUnseen) {
       showState(payment, snapshot);
       return snapshot;
     }
     await continueAsNewIfLong(payment, isCallbackUnseen || signals.changes > changes);
-    // A collection that is still `initiated` here has passed its prompt deadline or is in doubt: it is queried at once.
+    // A collection that is still `initiated` has passed its prompt deadline, or its send has an unknown outcome: it is queried at once.
     const isInDoubt = snapshot.state === 'initiated';
     if (isPending && !isInDoubt) {
       showDetails(payment, describeWait(payment, snapshot));

@@ -6,8 +6,7 @@ import type { PaymentWorkflowInput } from './contract.ts';
 import { countSignals, finish, sendNewPayment } from './payment.ts';
 
 /**
- * Ends when the collection is final, with its state. The row is the truth: a run that is lost and started again
- * continues from the state that it finds.
+ * Ends when the collection is final; returns its state. The row is the truth: a new run after a lost run continues from the recorded state.
  */
 export async function collectionWorkflow(input: PaymentWorkflowInput<'collection'>): Promise<CollectionState> {
   const signals = countSignals();

@@ -15,12 +15,12 @@ export const WHOLE_LEDGER_CHECK_WORKFLOW = 'wholeLedgerCheckWorkflow';
 /** The operator called back about the payment. The signal carries no data: the operator is queried for the status. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
 
-/** Somebody else changed the payment: a person decided, or an outcome was recorded. The signal carries no data: the row has it. */
+/** A person decided about the payment, or an outcome was recorded. The signal carries no data: the row has the change. */
 export const PAYMENT_CHANGED = 'paymentChanged';
 
 /**
- * Ids only: histories hold no amounts, phones or secrets. The input has no durations either: a run reads them when it
- * loads its payment, and its history has them for replay.
+ * Ids only: histories hold no amounts, phones or secrets. The input has no durations either: a run reads them when it loads its payment,
+ * and its history keeps them for replay.
  */
 export type PaymentWorkflowInput<Kind extends PaymentKind = PaymentKind> = PaymentRef<Kind> & {
   readonly operator: OperatorId;
@@ -59,33 +59,33 @@ export function wholeLedgerCheckScheduleId(prefix: string): string {
   return `${prefix}-whole-ledger-check`;
 }
 
-/** By these a person finds payments in the Temporal UI. They are never encrypted: no phones, no merchant references. */
+/** A person finds payments in the Temporal UI by these attributes. They are never encrypted: no phones, no merchant references. */
 export const SEARCH_ATTRIBUTES = {
   merchantId: defineSearchAttributeKey('MalipoMerchantId', SearchAttributeType.KEYWORD),
-  /** Of the collection, the payout, the reversal or the delivery. */
+  /** The id of the collection, the payout, the reversal or the delivery. */
   resourceId: defineSearchAttributeKey('MalipoResourceId', SearchAttributeType.KEYWORD),
   operator: defineSearchAttributeKey('MalipoOperator', SearchAttributeType.KEYWORD),
   endpointId: defineSearchAttributeKey('MalipoEndpointId', SearchAttributeType.KEYWORD),
-  /** Of the payment, as in docs/states.md. */
+  /** The state of the payment, as in docs/states.md. */
   state: defineSearchAttributeKey('MalipoState', SearchAttributeType.KEYWORD),
-  /** Who must act next: `payer`, `approver` or `operator`; without a value nobody. */
+  /** Who must act next: `payer`, `approver` or `operator`; no value if nobody must act. */
   waitsFor: defineSearchAttributeKey('MalipoWaitsFor', SearchAttributeType.KEYWORD),
 } as const;
 
-/** The one line that the Temporal UI has for the run of a payment. */
+/** The line by which the Temporal UI describes the run of a payment. */
 export function paymentSummary({ kind, id, operator }: PaymentWorkflowInput): string {
   return `${kind} ${id} at ${operator}`;
 }
 
-/** For whoever opens the run of a payment in the Temporal UI for the first time. */
+/** Help for a person who opens the run of a payment in the Temporal UI for the first time. */
 export const PAYMENT_DETAILS =
   'The row of the payment is the truth: a run that is terminated is started again from it, and a signal moves no money. ' +
   'Never complete or fail its activities by hand. The documentation has a page about the Temporal UI.';
 
-/** What the failure of a delivery's run begins with where its endpoint accepted no attempt: expected, and no fault of ours. */
+/** The first words of the failure of a delivery's run whose endpoint accepted no attempt: expected, and no fault of ours. */
 export const DEAD_LETTERED = 'dead-lettered:';
 
-/** What workflows report to their worker, outside of their histories: the end of a payment's run. */
+/** The reports of workflows to their worker, outside of their histories: the end of a payment's run. */
 export type TraceSinks = {
   readonly traces: { runEnded(paymentId: string, hasFailed: boolean): void };
 };

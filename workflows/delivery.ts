@@ -15,10 +15,10 @@ import { OWN_TRANSACTION, sendingDelivery } from './policies.ts';
 const { loadDelivery } = proxyLocalActivities<DeliveryActivities>(OWN_TRANSACTION);
 
 /**
- * Returns the final state of the delivery, or `not_owed` when no attempt is owed any more; fails when it is dead-lettered, so that
- * it is found among the failed. The attempts are tries of one activity, each after the schedule's own delay: the Temporal UI shows
- * the attempt, the last failure and the time of the next one, and `temporal activity reset` sends it now. Starting it again is safe:
- * no attempt is owed for a final delivery.
+ * Returns the final state of the delivery, or `not_owed` if no attempt is owed any more; fails if the delivery is dead-lettered, so that a
+ * person finds it among the failed workflows. The attempts are tries of one activity, each after the schedule's own delay: the Temporal UI
+ * shows the attempt, the last failure and the time of the next attempt, and `temporal activity reset` makes that attempt now. Starting the
+ * workflow again is safe: no attempt is owed for a final delivery.
  */
 export async function deliveryWorkflow(input: DeliveryWorkflowInput): Promise<'delivered' | 'not_owed'> {
   const { deliveryId, replayCount, endpointId } = input;
@@ -39,7 +39,7 @@ export async function deliveryWorkflow(input: DeliveryWorkflowInput): Promise<'d
     message: `${DEAD_LETTERED} the endpoint accepted no attempt of the schedule, and the merchant can replay it`,
     type: 'DeadLettered',
     nonRetryable: true,
-    // The endpoint's fault, and not ours.
+    // The endpoint is at fault, not this service.
     category: ApplicationFailureCategory.BENIGN,
   });
 }

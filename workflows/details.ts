@@ -4,7 +4,7 @@ import type { PaymentKind } from '../src/domain/payments/payment.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
 
-/** The text while the operator's outcome is awaited. When the operator is asked next, the console shows: that moves without an event. */
+/** The text while the operator's outcome is awaited. The console shows the time of the next query, which changes without an event. */
 export function describeWait<Kind extends PaymentKind>(
   { kind }: { readonly kind: Kind },
   snapshot: PaymentSnapshot<Kind>,
@@ -51,7 +51,7 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
-/** A duration for a person: the largest unit that it is at least one of, rounded up, as `5 s`. */
+/** A duration for a person, as `5 s`: in the largest unit that fits at least once, rounded up. */
 export function inWords(ms: number): string {
   const unit = UNITS.find(([, unitMs]) => ms >= unitMs);
   return unit === undefined ? `${Math.ceil(ms)} ms` : `${Math.ceil(ms / unit[1])} ${unit[0]}`;

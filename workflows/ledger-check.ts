@@ -6,15 +6,15 @@ import { LEDGER_CHECK } from './policies.ts';
 const { checkLedger, checkWholeLedger } = proxyActivities<ReconciliationActivities>(LEDGER_CHECK);
 
 /**
- * Checks what changed in the ledger since the check before. Fails, red in the Temporal UI, when it does not add up: no code can repair
- * that.
+ * Checks the changes of the ledger since the previous check. Fails, red in the Temporal UI, if the ledger does not add up: no code can
+ * repair it.
  */
 export async function ledgerCheckWorkflow(): Promise<void> {
   const summary = 'check what changed in the ledger since the check before';
   failOnFaults(await checkLedger.executeWithOptions({ summary }, []));
 }
 
-/** Checks the whole ledger, and fails as the other does. */
+/** Checks the whole ledger, and fails as `ledgerCheckWorkflow` does. */
 export async function wholeLedgerCheckWorkflow(): Promise<void> {
   failOnFaults(
     await checkWholeLedger.executeWithOptions({ summary: 'check the whole ledger against all payments' }, []),

@@ -1,4 +1,4 @@
-// Money that goes out, from recorded to final: wait for people to decide, send it, wait for the operator's outcome, record it.
+// One payout or refund from recorded to final: wait for people to decide, send it, wait for the operator's outcome, record it.
 import { condition, sleep } from '@temporalio/workflow';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { MoneyOutKind } from '../src/domain/payments/payment.ts';
@@ -17,8 +17,8 @@ import {
 import { showDetails, showState } from './shown-state.ts';
 
 /**
- * Loads the payout or refund, ends when it is final, and returns it. The row is the truth: a run that is lost and started again
- * continues from the state that it finds.
+ * Loads the payout or refund, ends when it is final, and returns it. The row is the truth: a new run after a lost run continues from the
+ * recorded state.
  */
 export async function sendMoneyOut<Kind extends MoneyOutKind>(
   load: () => Promise<LoadedPayment<Kind>>,
@@ -40,7 +40,7 @@ export async function sendMoneyOut<Kind extends MoneyOutKind>(
   return awaitOutcome(payment, snapshot, signals, decided.seen);
 }
 
-/** A payment as it was loaded, with the signals that had come before: what later ones are about may be missing. */
+/** A loaded payment, and the signals that had come before the load: the payment may lack changes of later signals. */
 type Loaded<Kind extends MoneyOutKind> = { readonly snapshot: PaymentSnapshot<Kind>; readonly seen: PendingSignals };
 
 async function awaitDecision<Kind extends MoneyOutKind>(
@@ -55,7 +55,7 @@ async function awaitDecision<Kind extends MoneyOutKind>(
     const waitMs = snapshot.expiresAtMs - Date.now();
     if (waitMs <= 0) {
       snapshot = await recordTransition(payment, 'approval_expired');
-      // The clock of the process that records the expiry decides, and it may be a little behind.
+      // The clock of the process that records the expiry decides, and may be a little behind.
       if (snapshot.state === 'queued')
         await sleep(payment.clocks.minimumQueryGapMs, { summary: 'approval expires: try again' });
       continue;

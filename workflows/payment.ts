@@ -53,7 +53,7 @@ export type LoadedPayment<Kind extends PaymentKind = PaymentKind> = {
 /** How many signals came. A signal carries no data and moves no money: it makes the workflow load or query again. */
 export type PendingSignals = { changes: number; callbacks: number };
 
-/** Counts the signals from now on. A workflow calls it first, so that no signal is lost. */
+/** Counts the signals from now on. A workflow calls this function first, so that no signal is lost. */
 export function countSignals(): PendingSignals {
   const signals: PendingSignals = { changes: 0, callbacks: 0 };
   setHandler(operatorCalledBack, () => {
@@ -91,7 +91,7 @@ const SEND_SUMMARY: Readonly<Record<PaymentKind, string>> = {
   reversal: 'request the refund at',
 };
 
-/** Sends the payment, with retries until its deadline; returns it as it is after the operator's answer was recorded. */
+/** Sends the payment, with retries until its deadline; returns the payment after the operator's answer was recorded. */
 export async function sendPayment<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
@@ -99,17 +99,17 @@ export async function sendPayment<Kind extends PaymentKind>(
   if (LIFECYCLES[payment.kind].isNeverSent(snapshot, Date.now())) return recordTransition(payment, 'never_sent');
   const result = await sendWithRetries(payment);
   if (result?.kind === 'recorded') return shown(payment, result.snapshot);
-  // Something else may have moved the payment since this run loaded it.
+  // Another process may have changed the payment since this run loaded it.
   const current = await reloadPayment(payment);
-  // No try is left. If one began, the operator may have accepted it.
+  // No try is left. If a try began, the operator may have accepted the payment.
   return result === null && current.isSendBegun ? recordTransition(payment, 'outcome_unknown') : current;
 }
 
 /**
- * Raises a collection's prompt as the first step of the run, within the workflow task: that saves a read, an activity and another task.
- * An activity, whose retries the Temporal UI shows, sends the collection if the outcome of the first try is unknown, or if enough other
- * workflow tasks wait for sends. Returns the collection after the operator's answer was recorded, and a collection that was sent before
- * as it is.
+ * Raises a collection's prompt as the first step of the run, within the workflow task: that saves a read, an activity and another task. An
+ * activity, whose retries the Temporal UI shows, sends the collection if the outcome of the first try is unknown, or if enough other
+ * workflow tasks wait for sends. Returns the collection after the operator's answer was recorded; a collection that was sent before is
+ * returned as recorded.
  */
 export async function sendNewPayment(input: PaymentWorkflowInput<'collection'>): Promise<LoadedPayment<'collection'>> {
   const summary = `${SEND_SUMMARY.collection} ${input.operator}`;
@@ -135,7 +135,7 @@ function sendWithRetries({ input, clocks }: Payment): Promise<SendResult | null>
   return orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
 }
 
-/** Records a transition that follows from no operator status; returns the payment as it is then, whatever changed it. */
+/** Records a transition that needs no operator status; returns the payment afterwards, even if another process changed it. */
 export async function recordTransition<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   transition: InputWithoutStatus,
@@ -150,7 +150,7 @@ function shown<Kind extends PaymentKind>(payment: Payment<Kind>, recorded: Payme
   return recorded as PaymentSnapshot<Kind>;
 }
 
-/** One status query, whose retries the Temporal UI shows; returns the payment after what follows from the status was recorded. */
+/** One status query, whose retries the Temporal UI shows; returns the payment after all that follows from the status was recorded. */
 export async function queryStatus<Kind extends PaymentKind>(payment: Payment<Kind>): Promise<PaymentSnapshot<Kind>> {
   const { input, clocks } = payment;
   const { queryStatusWithOperator } = proxyActivities<PaymentActivities>(queryingStatus(clocks));
@@ -180,8 +180,8 @@ export async function queryStatusAfterCallback<Kind extends PaymentKind>(
 }
 
 /**
- * Asks the operator for the name of the payee, with retries that the Temporal UI shows. It never rejects: a payout without a name is
- * released like any other, and one that is decided meanwhile needs none.
+ * Asks the operator for the name of the payee, with retries that the Temporal UI shows. Never rejects: a payout without a name is released
+ * like any other, and a payout that is decided meanwhile needs no name.
  */
 export async function queryPayeeName({ input, clocks }: Payment<'payout'>): Promise<void> {
   const { queryPayeeNameWithOperator } = proxyActivities<PaymentActivities>(queryingPayeeName(clocks));
@@ -189,17 +189,17 @@ export async function queryPayeeName({ input, clocks }: Payment<'payout'>): Prom
   try {
     await queryPayeeNameWithOperator.executeWithOptions({ summary }, [input as PaymentRef<'payout'>]);
   } catch {
-    // The activity's failures are in the history, and each try without an answer is an exchange of the payout's timeline.
+    // The activity's failures are in the history, and each try without an answer is an exchange in the payout's timeline.
   }
 }
 
-// A worker that takes a run over replays its history whole. After a restart it does so with hundreds of them at once, each of
-// which must be done within the time-out of a workflow task, or the next worker begins it again.
+// A worker that takes over a run replays its whole history. After a restart it replays hundreds of runs at once. If one replay exceeds the
+// timeout of a workflow task, the next worker begins it again.
 const LONGEST_HISTORY = 500;
 
 /**
- * Begins a new history when this one has grown long. The row has everything that a run needs, except signals that have had no
- * effect yet: while one waits, a run that is long goes on until Temporal itself asks for another.
+ * Begins a new history if this history is long. The row has everything that a run needs, except signals without an effect so far: while
+ * such a signal waits, a long run continues until Temporal itself asks for a new history.
  */
 export async function continueAsNewIfLong({ input }: Payment, isSignalWaiting: boolean): Promise<void> {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
@@ -215,7 +215,7 @@ export function finish<State extends string>({ state }: { readonly state: State 
   return state;
 }
 
-/** What the activity returns, or null when its last try failed. Throws cancellation, and what a person must see. */
+/** The result of the activity, or null if its last try failed. Throws cancellation, and failures that a person must see. */
 async function orNull<Result>(activity: Promise<Result>): Promise<Result | null> {
   try {
     return await activity;
@@ -225,8 +225,8 @@ async function orNull<Result>(activity: Promise<Result>): Promise<Result | null>
   }
 }
 
-// A local activity that failed is an ActivityFailure in the run itself; when it is replayed, it is what the ActivityFailure
-// would have as its cause. A run must go the same way in both.
+// A failed local activity throws an ActivityFailure in the run itself, but in a replay only the cause of that ActivityFailure. A run must
+// behave the same in both cases.
 function hasFailed(error: unknown): error is TemporalFailure {
   return error instanceof TemporalFailure;
 }

@@ -4,7 +4,9 @@ import type { PaymentWorkflowInput } from './contract.ts';
 import { sendMoneyOut } from './money-out.ts';
 import { finish, loadPayment, queryPayeeName } from './payment.ts';
 
-/** Ends when the payout is final, with its state. Nothing waits for the name of its payee, which people see before they release it. */
+/**
+ * Ends when the payout is final; returns its state. People see the payee's name before they release the payout, but nothing waits for it.
+ */
 export async function payoutWorkflow(input: PaymentWorkflowInput<'payout'>): Promise<PayoutState> {
   const load = async () => {
     const loaded = await loadPayment(input);

@@ -1,13 +1,13 @@
-// Named time-outs and retry policies for activities, each with its reason.
+// Named timeouts and retry policies for activities, each with its reason.
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { PaymentClocks } from '../src/domain/clocks.ts';
 import type { PaymentKind } from '../src/domain/payments/payment.ts';
 import type { AttemptTimes } from '../activities/delivery.ts';
 
 /**
- * Our own short transactions. They repeat until the database commits them, however long that takes. Each is a compare-and-set, so a repeat changes nothing. Short waits take place within the
- * workflow task and longer ones in a timer of the server, so that a transaction that cannot commit blocks no worker
- * slot.
+ * Our own short transactions. They repeat until the database commits them, however long that takes. Each is a compare-and-set, so a repeat
+ * changes nothing. Short waits take place within the workflow task, and longer waits in a timer of the server, so that a transaction that
+ * cannot commit blocks no worker slot.
  */
 export const OWN_TRANSACTION: LocalActivityOptions = {
   startToCloseTimeout: '15s',
@@ -16,8 +16,8 @@ export const OWN_TRANSACTION: LocalActivityOptions = {
 };
 
 /**
- * Sending a payment repeats until its deadline: the operator knows the payment by its reference and accepts it once.
- * The deadline in the row decides; this one ends the tries of one run, so that no prompt is raised after it.
+ * Sending a payment repeats until its deadline: the operator knows the payment by its reference and accepts it once. The deadline in the
+ * row decides; the deadline here ends the tries of one run, so that no prompt is raised afterwards.
  */
 export function sendingPayment(kind: PaymentKind, clocks: PaymentClocks): ActivityOptions {
   const deadlineMs = kind === 'collection' ? clocks.promptDeadlineMs : clocks.payoutSendDeadlineMs;
@@ -33,8 +33,8 @@ export function sendingPayment(kind: PaymentKind, clocks: PaymentClocks): Activi
 }
 
 /**
- * The first try to raise a collection's prompt, as the first step of its run: one try. Its own durations limit it, which the run does not
- * have yet: this only ends a try that hangs. Further tries follow as an ordinary activity.
+ * The first try to raise a collection's prompt, as the first step of its run: one try. The activity's own durations limit the try, but the
+ * run has not loaded them: this timeout only ends a try that hangs. Further tries follow as an ordinary activity.
  */
 export const SENDING_AT_ONCE: LocalActivityOptions = {
   startToCloseTimeout: '2 minutes',
@@ -42,8 +42,8 @@ export const SENDING_AT_ONCE: LocalActivityOptions = {
 };
 
 /**
- * One status query, and the record of what follows from it. It repeats until the database commits that, each time with a new query;
- * the queries by schedule ask an operator that did not answer.
+ * One status query, and the record of its consequences. The activity repeats until the database commits the record, each time with a new
+ * query. If the operator does not answer, the queries by schedule follow.
  */
 export function queryingStatus(clocks: PaymentClocks): ActivityOptions {
   return {
@@ -52,13 +52,13 @@ export function queryingStatus(clocks: PaymentClocks): ActivityOptions {
   };
 }
 
-/** A status query within a workflow task: short, tried once, and harmless if it fails, as a normal query follows. */
+/** A status query within a workflow task: short, tried once, and harmless if it fails, because a normal query follows. */
 export const QUICK_STATUS_QUERY: LocalActivityOptions = {
   startToCloseTimeout: '2s',
   retry: { maximumAttempts: 1 },
 };
 
-/** The name of a payee: worth some tries while the payout waits for people, and nothing waits for it. */
+/** A query for the name of a payee: worth some tries while the payout waits for people, and nothing waits for the name. */
 export function queryingPayeeName(clocks: PaymentClocks): ActivityOptions {
   return {
     startToCloseTimeout: operatorCallMs(clocks),
@@ -67,14 +67,14 @@ export function queryingPayeeName(clocks: PaymentClocks): ActivityOptions {
   };
 }
 
-// The operator HTTP client ends its own calls first, with a reason; a second is for the grant of the call.
+// The operator HTTP client ends its own calls first, with a reason; one second is for the grant of the call.
 function operatorCallMs({ operatorTimeoutMs }: PaymentClocks): number {
   return operatorTimeoutMs + 2000;
 }
 
 /**
- * All further attempts of a delivery are tries of one activity: it fails with the schedule's own next delay, so this
- * policy applies only when a worker died in the middle. The schedule bounds the attempts; this bounds their time.
+ * All further attempts of a delivery are tries of one activity. The activity fails with the schedule's own next delay, so this policy
+ * applies only if a worker died during a try. The schedule limits the attempts; this policy limits their time.
  */
 export function sendingDelivery({ attemptTimeoutMs }: AttemptTimes): ActivityOptions {
   return {
@@ -86,20 +86,20 @@ export function sendingDelivery({ attemptTimeoutMs }: AttemptTimes): ActivityOpt
 }
 
 /**
- * Activities that read many rows send heartbeats (activities/heartbeats.ts). Without one for so long their worker is dead or
- * stopped, and another takes over.
+ * Activities that read many rows send heartbeats (activities/heartbeats.ts). A worker without a heartbeat for this time is dead or stopped,
+ * and another worker takes over.
  */
 const HEARTBEAT_TIMEOUT = '20s';
 
-/** Housekeeping works in batches, each of seconds; the next scheduled run is its real retry. */
+/** Housekeeping works in batches of seconds; the next scheduled run is its real retry. */
 export const HOUSEKEEPING: ActivityOptions = {
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   startToCloseTimeout: '2 minutes',
-  // A process that is stopped and not dead may still be given a few tries.
+  // A stopped process that is not dead may still receive a few tries.
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 8 },
 };
 
-/** For reading every payment, as the first check does; if its worker stops in the middle, another worker continues where it was. */
+/** A check that may read every payment, as the first check does; if its worker stops, another worker continues from the same place. */
 export const LEDGER_CHECK: ActivityOptions = {
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   startToCloseTimeout: '1 hour',

@@ -6,10 +6,7 @@ import { HOUSEKEEPING } from './policies.ts';
 
 const { checkRecentPayments, purgeExpiredRecords } = proxyActivities<ReconciliationActivities>(HOUSEKEEPING);
 
-/**
- * One sweep. It fails, red in the Temporal UI, when recent payments and the ledger disagree:
- * no code can repair that.
- */
+/** One sweep. Fails, red in the Temporal UI, if recent payments and the ledger disagree: no code can repair a disagreement. */
 export async function reconciliationWorkflow(): Promise<{ purged: number }> {
   const purged = await purgeExpiredRecords.executeWithOptions({ summary: 'remove expired records' }, []);
   const summary = 'check recent payments against the ledger';

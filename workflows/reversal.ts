@@ -4,7 +4,7 @@ import type { PaymentWorkflowInput } from './contract.ts';
 import { sendMoneyOut } from './money-out.ts';
 import { finish, loadPayment } from './payment.ts';
 
-/** Ends when the reversal is final, with its state. Lost runs are as for payouts. */
+/** Ends when the reversal is final; returns its state. Lost runs are handled as for payouts. */
 export async function reversalWorkflow(input: PaymentWorkflowInput<'reversal'>): Promise<ReversalState> {
   return finish(await sendMoneyOut(() => loadPayment(input)));
 }

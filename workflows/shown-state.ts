@@ -1,11 +1,11 @@
-// What the Temporal UI shows of a payment while it is on its way: in lists its state and who must act next, on the run's page why it waits.
+// Shows a pending payment in the Temporal UI: in lists its state and who must act next, on the run's page why it waits.
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { PaymentKind } from '../src/domain/payments/payment.ts';
 import { waitingParty } from '../src/domain/payments/waiting-party.ts';
 import { PAYMENT_DETAILS, paymentSummary, SEARCH_ATTRIBUTES, type PaymentWorkflowInput } from './contract.ts';
 
-/** Shows the state where the run shows another one. It costs one event, with the next command. */
+/** Shows the state if the run shows another state. This costs one event, with the next command. */
 export function showState({ kind }: { readonly kind: PaymentKind }, { state }: PaymentSnapshot): void {
   const shown = workflowInfo().typedSearchAttributes;
   const wanted = [
@@ -17,8 +17,8 @@ export function showState({ kind }: { readonly kind: PaymentKind }, { state }: P
 }
 
 /**
- * Shows why the payment waits. Temporal shows the summary and the details of a start on the first run alone: one that goes on in a new
- * history says them itself.
+ * Shows why the payment waits. Temporal shows the summary and the details of a start on the first run only: a run in a new history adds
+ * them itself.
  */
 export function showDetails({ input }: { readonly input: PaymentWorkflowInput }, details: string): void {
   const isFirst = workflowInfo().continuedFromExecutionRunId === undefined;

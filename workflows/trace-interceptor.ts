@@ -1,4 +1,4 @@
-// Reports the end of each payment's run to the worker, for its trace. It creates no command and delays none, so histories know nothing of it.
+// Reports the end of each payment's run to the worker, for its trace. It creates and delays no command, so histories do not contain it.
 import { proxySinks, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import type { TraceSinks } from './contract.ts';
 
@@ -7,7 +7,7 @@ const { traces } = proxySinks<TraceSinks>();
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   inbound: [
     {
-      // Not `async`, and the promise goes on as it came: one more step in between could reorder the commands of a replayed run.
+      // Not `async`, and the same promise is returned: one more step in between could reorder the commands of a replayed run.
       execute(input, next) {
         const result = next(input);
         const [payment] = input.args as [{ readonly id?: unknown }?];

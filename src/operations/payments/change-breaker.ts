@@ -9,15 +9,16 @@ import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 export type ChangeBreaker = {
   readonly operator: OperatorId;
   readonly product: Product;
-  /** Null: it is closed. */
+  /** Null: the breaker is closed. */
   readonly opening: { readonly reason: string } | null;
   readonly by: StaffMember;
   readonly at: Date;
 };
 
 /**
- * One transaction, with an entry in the service's own audit log; returns what the breaker was before. What is opened so is closed by hand
- * alone; what is closed so opens again by itself where the operator still takes no calls. To close one that is closed changes nothing.
+ * One transaction, with an entry in the service's own audit log; returns the previous state of the breaker. A breaker that a person opened
+ * is closed only by a person. A breaker that a person closed opens again by itself if the operator still takes no calls. To close a closed
+ * breaker changes nothing.
  */
 export async function changeBreaker(
   db: Database,

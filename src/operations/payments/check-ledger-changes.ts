@@ -1,4 +1,4 @@
-// Checks what changed in the ledger since the check before, and records how far it came.
+// Checks the changes of the ledger since the previous check, and records the progress.
 import type { Database, LongReadLimits } from '../../db/platform/database.ts';
 import { findDoneAsOf, markDone } from '../../db/platform/housekeeping.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
@@ -32,19 +32,19 @@ const MOST_FAULTS = 400;
 /** Sorts behind every id. */
 const END = '~';
 const ACCOUNTS = 100;
-/** Of each account. */
+/** Per account. */
 const ENTRIES = 1000;
 const EVENTS = 10_000;
-/** An event is of the clock of its process, and commits later: by less than this. */
+/** An event has the time of its process's clock and commits later, by less than this. */
 const LATE_BY_MS = 15 * 60_000;
 
 /**
- * Checks the entries of all accounts since their checkpoints, with their payments, and the payments that events report since the check
- * before: the first check of all reads everything. A checkpoint moves only over what has no fault, so that a fault is found again until it is
- * mended; what comes behind it in its account waits for that. Money that became available by a transfer which no process of ours attested
- * is recorded as a discrepancy, and the checkpoint keeps how much it is. What changed without an entry and without an event is left to the
- * check of the whole ledger. Returns at most 400 faults. Safe to repeat, and to run twice at once; fails when the signal aborts it, and then goes on where it
- * was the next time.
+ * Checks the entries of all accounts since their checkpoints, with their payments, and the payments that events report since the previous
+ * check: the very first check reads everything. A checkpoint moves only over entries without a fault, so that every check finds a fault
+ * until it is repaired; later entries of the account wait until then. Money that an unattested transfer made available is recorded as a
+ * discrepancy, and the checkpoint keeps its amount. The check of the whole ledger covers changes without an entry and without an event.
+ * Returns at most 400 faults. Safe to repeat, and to run twice at once; fails if the signal aborts it, and the next run continues from the
+ * same place.
  */
 export async function checkLedgerChanges(db: Database, beganAt: Date, signal?: AbortSignal): Promise<LedgerFault[]> {
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, byIndex: true, ...(signal && { signal }) };
@@ -54,7 +54,7 @@ export async function checkLedgerChanges(db: Database, beganAt: Date, signal?: A
   return faults.all();
 }
 
-/** Each once, however often it was found. */
+/** Keeps each fault once, however often it was found. */
 class Faults {
   readonly #bySubject = new Map<string, LedgerFault>();
 
@@ -75,17 +75,17 @@ async function checkEntries(db: Database, limits: LongReadLimits, faults: Faults
     const { moved, hasMore } = await checkAccounts(db, limits, { range: { after, to: END }, faults });
     const last = moved.at(-1);
     if (last === undefined) return;
-    // Otherwise these accounts again, from where they are now.
+    // If entries remain, the next round checks the same accounts again, from their new checkpoints.
     if (!hasMore) after = last.accountId;
   }
 }
 
-/** So many entries since the checkpoint are left to a release, which verifies them in its transaction. */
+/** A release verifies up to this many entries since the checkpoint in its own transaction. */
 const FEW_ENTRIES = 200n;
 
 /**
- * The same for the entries of one merchant's available account, if more than a `few` came since its checkpoint, so that a release which
- * follows has few to verify.
+ * As `checkLedgerChanges`, for the entries of one merchant's available account, if more than `few` came since its checkpoint, so that a
+ * later release has few entries to verify.
  */
 export async function checkMerchantEntries(
   db: Database,
@@ -100,7 +100,7 @@ export async function checkMerchantEntries(
 
 type Accounts = { readonly range: IdRange; readonly faults: Faults };
 
-/** `hasMore`: a checkpoint moved, and there are entries behind it. */
+/** `hasMore`: a checkpoint moved, and further entries follow it. */
 async function checkAccounts(db: Database, limits: LongReadLimits, { range, faults }: Accounts) {
   const { moved, unposted, unattested, refunds } = await db.withLongReads(limits, async (reads) => {
     const found = await findMovedAccounts(reads, range, { accounts: ACCOUNTS, entries: ENTRIES });
@@ -109,7 +109,7 @@ async function checkAccounts(db: Database, limits: LongReadLimits, { range, faul
       moved: found,
       unposted: await findUnpostedOfEntries(reads, found),
       unattested: await findUnattestedCredits(reads, found),
-      // Each time, as no checkpoint passes over them, until a person settles it.
+      // Found at every check until a person settles the discrepancy, because no checkpoint passes over refunds.
       refunds: (await findUnattestedRefunds(reads, [...merchantIds])).filter(({ isClosed }) => !isClosed),
     };
   });
@@ -118,7 +118,7 @@ async function checkAccounts(db: Database, limits: LongReadLimits, { range, faul
   const right = moved.filter(
     (account) => account.addsUp && !isOfUnposted(account.accountId) && !forged.includes(account),
   );
-  // Before the checkpoints: what they pass over is not found again.
+  // Recorded before the checkpoints: a credit that a checkpoint has passed is not found again.
   for (const { ref, table } of [...unattested, ...refunds]) {
     db.attestor.report({ table, key: ref.id });
     const found = { kind: 'credit_unattested', foundAt: new Date() } as const;

@@ -1,4 +1,4 @@
-// Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued, or over recent payments.
+// Checks the ledger's invariants over recent payments, or over all rows, range by range, so that an interrupted check can be continued.
 import { findAllUnattestedCredits, findUnattestedRefunds } from '../../db/payments/attested-credit.ts';
 import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import { findAvailableAccounts, isCheckpointAttested } from '../../db/payments/ledger-checkpoint.ts';
@@ -15,7 +15,7 @@ import {
   type LedgerFault,
 } from '../../domain/payments/ledger-fault.ts';
 
-/** A range takes seconds; one account may have millions of entries, which are summed in one statement. */
+/** A range takes seconds; but one account may have millions of entries, which one statement sums. */
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;
 const MOST_FAULTS = 400;
 const MOST_DISCREPANCIES = 100;
@@ -43,7 +43,7 @@ const RANGES: Readonly<Record<Part, Range>> = {
   },
 };
 
-// What an attested checkpoint has behind it, a process of ours verified with keys that may be replaced since.
+// Credits that an attested checkpoint has passed are not verified again: this service verified them, with keys that may be replaced since.
 async function findUnattested(reads: Queryable, range: IdRange): Promise<LedgerFault[]> {
   const faults: LedgerFault[] = [];
   const accounts = await findAvailableAccounts(reads, range);
@@ -59,21 +59,20 @@ async function findUnattested(reads: Queryable, range: IdRange): Promise<LedgerF
   return faults;
 }
 
-/** How far a check came: the next range begins after this id of this part. As JSON it is what a later try begins with. */
+/** The progress of a check: the next range begins after the id `after` of this part. A later try begins with this progress as JSON. */
 export type LedgerCheckProgress = {
   readonly part: Part | 'done';
   readonly after: string;
-  /** At most 400. */
+  /** At most 400 faults. */
   readonly faults: readonly LedgerFault[];
 };
 
 export const LEDGER_CHECK_START: LedgerCheckProgress = { part: 'payment', after: '', faults: [] };
 
 /**
- * Checks the next range; returns the progress after it. Each range is one statement and so one snapshot. That is enough: the
- * database writes a payment's state and its transfers, and a transfer and both balances, in one transaction, so any
- * snapshot shows them together or not at all, whatever happens between two ranges. Changes nothing; fails when the
- * signal aborts it.
+ * Checks the next range; returns the progress after it. Each range is one statement and so one snapshot. A snapshot per range is enough:
+ * the database writes a payment's state and its transfers, and a transfer and both balances, in one transaction. Any snapshot shows them
+ * together or not at all, whatever happens between two ranges. Changes nothing; fails if the signal aborts the check.
  */
 export async function continueLedgerCheck(
   db: Database,
@@ -91,7 +90,7 @@ export async function continueLedgerCheck(
   });
 }
 
-/** Discrepancies that nobody has settled yet, and payouts and refunds that have no outcome days after their release: at most 200. */
+/** Discrepancies that nobody has settled, and payouts and refunds without an outcome days after their release: at most 200. */
 export async function findUnsettled(db: Queryable): Promise<LedgerFault[]> {
   const open = await findOpenDiscrepancies(db, MOST_DISCREPANCIES);
   const undecided = await findUndecided(db, UNDECIDED_AFTER_DAYS, MOST_UNDECIDED);
@@ -99,8 +98,8 @@ export async function findUnsettled(db: Queryable): Promise<LedgerFault[]> {
 }
 
 /**
- * The faults of the whole ledger, at most 400, which are rows that the database should have refused, and what is unsettled. Every
- * fault is an alarm.
+ * The faults of the whole ledger, at most 400, which are rows that the database should have refused, and everything unsettled. Every fault
+ * is an alarm.
  */
 export async function checkLedger(db: Database, signal?: AbortSignal): Promise<readonly LedgerFault[]> {
   let progress = LEDGER_CHECK_START;
@@ -109,7 +108,7 @@ export async function checkLedger(db: Database, signal?: AbortSignal): Promise<r
 }
 
 const RECENT_TIMEOUT_MS = 60_000;
-/** At most 200 payments created since whose state and transfers disagree. Changes nothing; fails when aborted. */
+/** At most 200 payments created since `since` whose state and transfers disagree. Changes nothing; fails if aborted. */
 export async function checkRecentPayments(db: Database, since: Date, signal?: AbortSignal): Promise<LedgerFault[]> {
   const limits = { statementTimeoutMs: RECENT_TIMEOUT_MS, ...(signal && { signal }) };
   const idsSince = (prefix: 'col' | 'pay'): IdRange => ({

@@ -1,4 +1,4 @@
-// Creates a checkout, once per idempotency key, and cancels one.
+// Creates a checkout, once per idempotency key, and cancels a checkout.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/names.ts';
 import {
@@ -31,22 +31,22 @@ import type { PaymentContext } from './payment-context.ts';
 export type CheckoutRequest = Omit<PaymentRequest, 'phone' | 'operator'> & {
   readonly use: CheckoutUse;
   readonly returnUrl: string | null;
-  /** Null: as long as is usual. */
+  /** Null: the usual lifetime. */
   readonly expiresAt: Date | null;
 };
 
 export type CreateCheckout = ByPerson & {
   readonly idempotencyKey: string;
   readonly request: CheckoutRequest;
-  /** What the response shows of a new checkout. */
+  /** Returns the new checkout as the response shows it. */
   readonly present: (checkout: Checkout, createdBy: KnownPerson) => object;
 };
 
 export type CreatedCheckout = StoredOutcome<readonly []>;
 
 /**
- * One transaction claims the key, inserts the checkout and the audit entry, and stores the response. Repeating the call returns the
- * stored response. Throws one error that lists every problem with the request, and what `claimIdempotencyKey` throws.
+ * One transaction claims the key, inserts the checkout and the audit entry, and stores the response. Repeating the call returns the stored
+ * response. Throws one error that lists every problem with the request, and the errors of `claimIdempotencyKey`.
  */
 export async function createCheckout(context: PaymentContext, input: CreateCheckout): Promise<CreatedCheckout> {
   const { by, at } = input;
@@ -82,7 +82,7 @@ function newCheckout({ by, request, at }: CreateCheckout): Checkout {
   };
 }
 
-/** What no payer could ever pay is refused now, while somebody looks who can change it. */
+/** Refuses a checkout that no payer could ever pay, now, while a person who can change it is present. */
 function requirePayable({ coverage, environment }: PaymentContext, { by, request, at }: CreateCheckout): void {
   const { merchantCurrency: currency } = by.person;
   const takers = takersOf('collection', currency, coverage);
@@ -107,8 +107,8 @@ function invalid(param: string, message: string) {
 }
 
 /**
- * An attempt that is live goes on: its prompt is on the payer's phone. Of a checkout that is cancelled already nothing changes. Throws
- * `checkout_not_found`, and `state_conflict` for one that is over in another way.
+ * A live attempt continues: its prompt is on the payer's phone. Cancelling a cancelled checkout changes nothing. Throws
+ * `checkout_not_found`, and `state_conflict` for a checkout that ended in another way.
  */
 export async function cancelCheckout(db: Database, { by, id, at }: ByPerson & { readonly id: string }): Promise<void> {
   const { merchantId } = by.person;

@@ -24,25 +24,25 @@ import { keyedRequest, type KeyedRequest } from '../../security/request-fingerpr
 import type { PaymentContext } from './payment-context.ts';
 
 export type CreateCollection = CreatePayment & {
-  /** The attempt of a payer at a checkout; absent for what a merchant requests. */
+  /** The attempt of a payer at a checkout; absent for a merchant's request. */
   readonly attempt?: CollectionAttempt;
 };
 
 export type CollectionAttempt = {
   readonly checkoutId: CheckoutId;
-  /** Of the code in the address of the attempt's own page. */
+  /** The hash of the code in the address of the attempt's own page. */
   readonly codeSha256: Buffer;
-  /** What this attempt counts against. */
+  /** The limits that count this attempt. */
   readonly limits: readonly AttemptLimit[];
 };
 
 export type CreatedCollection = StoredOutcome<readonly [Collection]>;
 
 /**
- * One transaction claims the key, inserts the collection and stores the response: all or nothing. Repeating the call
- * returns the stored response. Throws `idempotency_key_in_flight` while another call with the key is under way,
- * `idempotency_key_reused` for other parameters, `service_unavailable` when no new work is accepted, and what
- * `planPayment` throws; of an attempt at a checkout also `AttemptRefused`, and `rate_limited`; nothing is stored then.
+ * One transaction claims the key, inserts the collection and stores the response: all or nothing. Repeating the call returns the stored
+ * response. Throws `idempotency_key_in_flight` while another call with the key is in progress, `idempotency_key_reused` for other
+ * parameters, `service_unavailable` if no new work is accepted, and the errors of `planPayment`; for an attempt at a checkout also
+ * `AttemptRefused` and `rate_limited`. After an error nothing is stored.
  */
 export async function createCollection(context: PaymentContext, input: CreateCollection): Promise<CreatedCollection> {
   return respondOnce(context.db, keyed(input), async (tx) => {
@@ -61,16 +61,16 @@ export async function createCollection(context: PaymentContext, input: CreateCol
 
 type AcceptCollection = Omit<CreatePayment, 'by'> & ByVerifiedKey;
 
-/** As many as one statement accepts, and how many such statements are under way at once: what arrives meanwhile goes together. */
+/** How many collections one statement accepts, and how many such statements run at once: later arrivals share the next one. */
 const MOST_TOGETHER = 64;
 const STATEMENTS_AT_ONCE = 2;
-/** As long as a statement waits for a connection: what is accepted later may be too late to be carried out. */
+/** Equal to a statement's wait for a connection: a collection accepted later may be too late to be carried out. */
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * The same for a cached API key, which counts only if its row was not written since it was verified; all that arrive at about the
- * same time are accepted in one statement. Null, with nothing recorded, in every other case than that the collection is created:
- * verify the key again, then call `createCollection`. Throws `service_unavailable` where the database does not accept what waits.
+ * As `createCollection`, for a cached API key, which counts only if its row was not written since the key was verified. Requests that
+ * arrive at about the same time are accepted in one statement. Null, with nothing recorded, if the collection is not created: verify the
+ * key again, then call `createCollection`. Throws `service_unavailable` if the database does not accept the waiting requests.
  */
 export function createAcceptance(
   context: PaymentContext,
@@ -84,7 +84,7 @@ export function createAcceptance(
   return async (input) => {
     if (!input.isAcceptingWork) return null;
     // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
-    // A request that is refused by now may have been accepted before: then its stored response is what it gets.
+    // A request that is refused now may have been accepted before: then it receives its stored response.
     const collection = await nullOnDomainError(() => newCollection({ ...input, generation: 1 }, context));
     if (collection === null) return null;
     const outcome = accepted(collection, 202);
@@ -101,7 +101,7 @@ function keyed(input: CreateCollection): KeyedRequest {
 
 const TOO_MANY = 'Too many attempts to pay. Wait, then try again.';
 
-/** The checkout, locked, which takes an attempt of this phone now; the attempt is counted. */
+/** Locks and returns the checkout if it takes an attempt of this phone now; counts the attempt. */
 async function openCheckout(
   tx: Tx,
   { merchantId, request, at }: CreateCollection,
@@ -113,7 +113,7 @@ async function openCheckout(
   const earlier = await listEarlierAttempts(tx, checkout, request.phone);
   const refusal = refusalOfAttempt(checkout, earlier, at, clocks.secondAttemptWaitMs);
   if (refusal) throw new AttemptRefused(refusal);
-  // In the order of their subjects, so that no two attempts deadlock.
+  // The limits are locked in the order of their subjects, so that no two attempts deadlock.
   const inOrder = [...limits].sort((one, other) => (one.subject < other.subject ? -1 : 1));
   for (const limit of inOrder) await requireAttempt(tx, limit, TOO_MANY, at);
   return checkout;

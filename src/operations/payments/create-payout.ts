@@ -1,4 +1,4 @@
-// Accepts a request for a payout: once per idempotency key, and with its money held from then on.
+// Accepts a request for a payout: once per idempotency key, and with its money held from its creation on.
 import { LRUCache } from 'lru-cache';
 import { recordAct } from '../../db/accounts/audit.ts';
 import { countOfKey, respondOnce } from '../../db/payments/idempotency-key.ts';
@@ -34,18 +34,18 @@ export type CreatePayout = CreatePayment & {
 export type CreatedPayout = StoredOutcome<readonly [Payout]>;
 
 /**
- * One transaction claims the key, holds the money, inserts the payout with its event and stores the response: all or
- * nothing. With too little available the response is 402 `balance_insufficient`, which is stored too. Repeating the
- * call returns the stored response. Throws what `claimIdempotencyKey` and `planPayment` throw, `idempotency_key_reused`
- * for an expired key whose payout is still pending, `service_unavailable` when no new work is accepted, and
- * `state_conflict` when the API key's queued payouts would hold more than the policy allows; nothing is stored then.
+ * One transaction claims the key, holds the money, inserts the payout with its event and stores the response: all or nothing. If too little
+ * money is available, the response is 402 `balance_insufficient`, which is stored too. Repeating the call returns the stored response.
+ * Throws the errors of `claimIdempotencyKey` and `planPayment`, `idempotency_key_reused` for an expired key whose payout is still pending,
+ * `service_unavailable` if no new work is accepted, and `state_conflict` if the API key's queued payouts would hold more than the policy
+ * allows. After an error nothing is stored.
  */
 export async function createPayout(context: PaymentContext, input: CreatePayout): Promise<CreatedPayout> {
   return respondOnce(context.db, keyed(input), async (tx) => {
     if (!input.isAcceptingWork) throw backlogFull();
     const { merchantId, createdBy: userId, apiKeyId, at } = input;
     const { environment } = context;
-    // Read now: a member who was removed after the key or session was checked can create no more payouts.
+    // Read now: a member who was removed after the check of the key or session can create no more payouts.
     const roles = await findRoles(tx, merchantId, userId);
     if (roles.length === 0) throw permissionDenied('no longer a member');
     const policy = await findPolicy(tx, merchantId);
@@ -69,17 +69,18 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
 /** `createdBy` was the key's maker when it was verified. */
 export type AcceptPayout = Omit<CreatePayout, 'by' | 'apiKeyId'> & ByVerifiedKey;
 
-/** What the payouts of a key are decided on: it may create them from `since` on, by this policy, as long as its rows have the version. */
+/**
+ * The basis of decisions about a key's payouts: the key may create them from `since` on, by this policy, while its rows have the version.
+ */
 type Permission = { readonly version: string; readonly policy: Policy; readonly since: Date };
 
 const MAX_PERMISSIONS = 10_000;
 const READ_TIMEOUT_MS = 10_000;
 
 /**
- * `createPayout` for a cached API key, in one statement, which acts only if nothing that the payout is decided on was written since it
- * was verified: the key, its maker's membership, the policy, and the owners with their second factors. What was verified is kept
- * for the next payouts of the key. Null, with nothing recorded, in every other case than that the payout is created: verify the key
- * again, then call `createPayout`.
+ * As `createPayout`, for a cached API key, in one statement. The statement acts only if no basis of the decision was written since it was
+ * verified: the key, its maker's membership, the policy, and the owners with their second factors. The verified permission is kept for the
+ * next payouts of the key. Null, with nothing recorded, if the payout is not created: verify the key again, then call `createPayout`.
  */
 export function createPayoutAcceptance(
   context: PaymentContext,
@@ -92,11 +93,11 @@ export function createPayoutAcceptance(
       known.get(name) ?? (await nullOnDomainError(() => readPermission(context, { ...input, keyVersion })));
     if (permission === null) return null;
     known.set(name, permission);
-    // Nothing but the time can pass, so what was allowed stays so; a clock that was set back is before it.
+    // While the rows are unchanged only time passes, so the permission stays valid; a clock that was set back may be before `since`.
     if (input.at < permission.since) return null;
     // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
     const planned = { ...input, generation: 1 };
-    // `createPayout` has more reasons to refuse, and an order of them.
+    // `createPayout` decides about a refusal: it has more reasons to refuse, in a fixed order.
     const payout = await nullOnDomainError(() => newPayout(planned, permission.policy, context));
     if (payout === null) return null;
     const outcome = accepted(payout, 202);
@@ -110,12 +111,12 @@ export function createPayoutAcceptance(
   };
 }
 
-/** Null: the key was written since it was verified, or may create no payouts. */
+/** Null if the key was written since it was verified, or may create no payouts. */
 function readPermission(
   { db, environment }: PaymentContext,
   { merchantId, createdBy: userId, apiKeyId, keyVersion, at }: AcceptPayout,
 ): Promise<Permission | null> {
-  // At one moment: the rows that are verified are those whose versions are kept.
+  // Read at one moment, so that the verified rows are the rows whose versions are kept.
   return db.withLongReads({ statementTimeoutMs: READ_TIMEOUT_MS, atOneMoment: true }, async (read) => {
     const version = await findPermissionVersion(read, apiKeyId, keyVersion);
     if (version === null || !countsAsMaker(await findRoles(read, merchantId, userId))) return null;
@@ -129,8 +130,8 @@ function keyed(input: CreatePayout): KeyedRequest {
   return keyedRequest('/v1/api/payouts', input, input.request);
 }
 
-// Counted behind the lock on the available balance, which every new payout of the merchant takes: otherwise simultaneous requests
-// with one key would not count each other.
+// Counted after the lock on the available balance, which every new payout of the merchant takes: otherwise concurrent requests with one key
+// would not count each other.
 function requireWithinKeyLimit(
   { amountMinor }: Payout,
   { queuedOfKeyMinor }: Spendable,
@@ -145,7 +146,7 @@ function summaryOf({ state, amountMinor, currency, reference, approvalsRequired:
   return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
 
-/** The payout that is requested, `queued`, as the policy has it. Throws what `planPayment` throws. */
+/** The requested payout, `queued`, as the policy demands. Throws the errors of `planPayment`. */
 function newPayout(input: CreatePayout & NewRequested, policy: Policy, context: PaymentContext): Payout {
   const { clocks, releases } = context;
   const requested = newRequested('payout', newId('pay', input.at.getTime()), input, context);
@@ -156,7 +157,7 @@ function newPayout(input: CreatePayout & NewRequested, policy: Policy, context: 
   return { ...payout, requestAttestation: releases.attestRequest(payout) };
 }
 
-// The stored response has expired, and the payout is still pending: the id of its workflow contains the key.
+// The stored response has expired, but the payout is still pending: the id of its workflow contains the key.
 function idempotencyKeyInUse(): DomainError {
   return new DomainError(
     'idempotency_key_reused',
@@ -164,7 +165,7 @@ function idempotencyKeyInUse(): DomainError {
   );
 }
 
-// Neither 402, which says that there is too little money, nor stored: the same request succeeds once payouts are decided.
+// The error is not 402, which means too little money, and is not stored: the same request succeeds once payouts are decided.
 function keyLimitReached(): DomainError {
   return new DomainError(
     'state_conflict',

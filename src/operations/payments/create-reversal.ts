@@ -27,11 +27,11 @@ export type CreateReversal = ByPerson & { readonly collectionId: string; readonl
 export type CreatedReversal = StoredOutcome<readonly [Reversal]>;
 
 /**
- * One transaction claims the key, inserts the reversal and the audit entry, and stores the response. No money moves
- * yet: another person must release the refund, and the collection is reversed when the operator confirms it. From now on
- * its amount can be spent on nothing else. With too little available the response is 402
- * `balance_insufficient`, which is stored too. Throws `collection_not_found`, `state_conflict`, `permission_denied`,
- * and what `claimIdempotencyKey` throws; nothing is recorded then.
+ * One transaction claims the key, inserts the reversal and the audit entry, and stores the response. No money moves now: another person
+ * must release the refund, and the collection is reversed when the operator confirms the refund. From now on the amount of the refund
+ * cannot be spent on anything else. If too little money is available, the response is 402 `balance_insufficient`, which is stored too.
+ * Throws `collection_not_found`, `state_conflict`, `permission_denied`, and the errors of `claimIdempotencyKey`. After an error nothing is
+ * recorded.
  */
 export async function createReversal(context: PaymentContext, input: CreateReversal): Promise<CreatedReversal> {
   const { merchantId, userId } = input.by.person;
@@ -43,10 +43,10 @@ export async function createReversal(context: PaymentContext, input: CreateRever
   });
 }
 
-/** After a reversal that ended like this, another one may be requested. */
+/** After a reversal that ended in one of these states, another reversal may be requested. */
 const MAY_FOLLOW: readonly ReversalState[] = ['failed', 'rejected', 'cancelled', 'expired'];
 
-/** Returns the error where the balance is too small. */
+/** Returns the error if the balance is too small. */
 async function insert(
   tx: Tx,
   input: CreateReversal,
@@ -59,7 +59,7 @@ async function insert(
   const policy = await findPolicy(tx, merchantId);
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
   checkSecondFactor(by.person, policy, at);
-  // Locked before the collection and its reversals are read, so that a concurrent return or reversal is seen.
+  // Locked before the collection and its reversals are read, so that a concurrent return or reversal is found.
   const { spendableMinor, reservedMinor } = await lockSpendable(tx, merchantId);
   const collection = await getCollection(tx, merchantId, collectionId);
   if (collection.state !== 'succeeded') {
@@ -78,7 +78,7 @@ async function insert(
   }
   const refusal = refundRefusal(collection, coverage);
   if (refusal !== null) throw stateConflict(refusal);
-  // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.
+  // Checked before the balance: an earlier reversal of the same collection is the better reason to refuse.
   const latest = await findLatestReversal(tx, merchantId, collection.id);
   if (latest !== null && !MAY_FOLLOW.includes(latest.state)) throw underWay();
   if (spendableMinor < collection.amountMinor) {

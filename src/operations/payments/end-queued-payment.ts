@@ -18,11 +18,12 @@ export type EndQueuedPayment<Kind extends MoneyOutKind = MoneyOutKind> = ByPerso
 };
 
 /**
- * A release does not keep the maker from cancelling: only a send does. Of the two, the row lets one pass, so that money is available again
- * or sent, and never both. One transaction ends the payment, and writes the audit entry and, of a payout, the event; it voids the hold of a payout, and the amount
- * of a refund counts as available again. Repeating the same decision by the same person changes nothing and returns the same payment.
- * Throws `payout_not_found` or `reversal_not_found`, `permission_denied` and `state_conflict`, and so for a release that this service did
- * not record: who wrote it may have written that nothing was sent.
+ * The maker may cancel a released payment until its send begins. The row allows only one of cancellation and send, so that money is
+ * available again or sent, and never both. One transaction ends the payment, and writes the audit entry and, for a payout, the event. It
+ * voids the hold of a payout; the amount of a refund counts as available again. Repeating the same decision by the same person changes
+ * nothing and returns the same payment. Throws `payout_not_found` or `reversal_not_found`, `permission_denied`, and `state_conflict`, also
+ * for the cancellation of a release that this service did not record: the person who wrote the release may also have written that nothing
+ * was sent.
  */
 export async function endQueuedPayment<Kind extends MoneyOutKind>(
   { db, environment, clocks, releases }: PaymentContext,

@@ -1,17 +1,17 @@
-// Ends status queries that decided nothing, or could not: when each payment is queried next, and whether that ends for want of a status.
+// Ends status queries that decided nothing or failed: sets the next query of each payment, or ends the queries for lack of a status.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { finishQueries, type ClaimedQuery, type FinishedQuery } from '../../db/work/status-queries.ts';
 
 export type QueryResult = FinishedQuery & {
-  /** The operator gave no status of a final payment for so long that it is queried no more. */
+  /** The operator gave no status of a final payment for so long that its queries end. */
   readonly isGivenUp: boolean;
 };
 
 /**
- * One statement, or one transaction where final payments are given up, which it returns. Such a payment stands as it is recorded; an
- * entry in the merchant's audit log says that nobody knows whether the operator contradicts it. A callback that still comes has it
- * queried again. Repeating this changes nothing.
+ * One statement, or one transaction if the queries of final payments end; returns these payments. Such a payment keeps its recorded state;
+ * an entry in the merchant's audit log says that nobody knows whether the operator contradicts it. A later callback causes another query.
+ * Repeating this changes nothing.
  */
 export async function finishStatusQueries(
   db: Database,

@@ -1,4 +1,4 @@
-// Finds what became of payouts that a list of them names by idempotency key, and what is known around them, before anybody makes them.
+// Finds the payouts that a list names by idempotency key, and the facts that an approver would see, before anybody creates them.
 import type { Database } from '../../db/platform/database.ts';
 import { listUsedKeys } from '../../db/payments/idempotency-key.ts';
 import { judgePayouts } from '../../db/payments/payout-judgement.ts';
@@ -8,13 +8,15 @@ import type { PaymentRequest } from '../../domain/payments/payment-request.ts';
 import type { PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
 
 export type KeysOutcome = {
-  /** The newest payout that was created with one of the keys; null when none was. */
+  /** The newest payout that was created with one of the keys; null if there is none. */
   readonly payout: KeyedPayout | null;
-  /** The first of the keys that can still create a payout; null when each has a stored response, or was used for a payout. */
+  /** The first key that can still create a payout; null if each key has a stored response, or was used for a payout. */
   readonly unusedKey: string | null;
 };
 
-/** For each list of keys, in its order. A key may become used the moment after: its creation decides, not this. */
+/**
+ * One outcome for each list of keys, in order. Another request may use a key immediately afterwards: the creation of the payout decides.
+ */
 export async function findKeysOutcomes(
   db: Database,
   merchantId: MerchantId,
@@ -33,15 +35,15 @@ export async function findKeysOutcomes(
   });
 }
 
-/** A payout that is to be made, and the one that was made of it already, if one was. */
+/** A planned payout, and the payout that was already created from the plan, if any. */
 export type PlannedPayout = {
   readonly request: Pick<PaymentRequest, 'phone' | 'amountMinor' | 'reference' | 'payeeName'>;
   readonly existing: KeyedPayout | null;
 };
 
 /**
- * What an approver would be told of each if it were made now, in its order; null in the place of null. What was made of a payout already is
- * no other payout, so nobody is warned of it.
+ * The judgement of each planned payout if it were created now, in order; null for null. A payout already created from the same plan is not
+ * another payout, so it causes no warning.
  */
 export async function judgePlannedPayouts(
   db: Database,
