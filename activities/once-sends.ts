@@ -31,7 +31,7 @@ export async function leaveToReconciliation(
   if (!payment.maySend(new Date())) return;
   const endedAtMs = (payment.row.sendBegunAt?.getTime() ?? 0) + clocks.operatorTimeoutMs + RECORDING_MS;
   const restMs = endedAtMs - Date.now();
-  if (restMs > 0) throw retriedLater('SendUnderWay', 'another try to send the payment may be under way', restMs);
+  if (restMs > 0) throw retriedLater('SendUnderWay', 'another try to send the payment may be in progress', restMs);
   log.error({ id: ref.id }, 'the outcome of an earlier send is unknown: the payment is not sent again');
   await kinds.record(ref, { kind: 'outcome_unknown' }, { at: new Date(), basis: null, exchange: null, row: null });
 }
