@@ -65,7 +65,7 @@ export function nextRecheck(
   return { dueAt: lateCheckAt !== null && lateCheckAt < retryAt ? lateCheckAt : retryAt, isGivenUp: false };
 }
 
-/** What the status of a final payment adds to its record: another state, a contradiction, or nothing. */
+/** The finding in the status of a final payment: a transition or contradiction that may be unrecorded, no status, or nothing new. */
 export function findingIn<Kind extends PaymentKind>(
   kind: Kind,
   snapshot: PaymentSnapshot<Kind>,

@@ -27,7 +27,7 @@ export function statesOfReversalApproval(approval: ApprovalState): ReversalState
   return REVERSAL_STATES.filter((state) => approvalState(state) === approval);
 }
 
-/** Amount, currency, phone, reference and operator are those of the collection: the whole of it goes back where it came from. */
+/** Amount, currency, phone, reference and operator equal the collection's: the whole amount goes back to the payer. */
 export type Reversal = PaymentFields<'reversal', ReversalId, ReversalState> &
   MoneyOutFields & {
     readonly collectionId: CollectionId;
