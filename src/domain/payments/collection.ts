@@ -1,4 +1,4 @@
-// A collection: its states, the table of its transitions, and what merchants see of it.
+// A collection: its states, the table of its transitions, and its JSON for merchants.
 import { failure } from './failure.ts';
 import type { CollectionId, UserId } from '../ids.ts';
 import { requestedObject, type PaymentFields, type RequestedFields } from './payment-fields.ts';

@@ -1,4 +1,4 @@
-// A payout: its states, the table of its transitions, and what merchants see of it.
+// A payout: its states, the table of its transitions, and its JSON for merchants.
 import { approvalState, type ApprovalState } from './approval.ts';
 import { payoutFailure } from './failure.ts';
 import type { PayoutId } from '../ids.ts';

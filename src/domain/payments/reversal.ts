@@ -1,4 +1,4 @@
-// A reversal that a maker requested: its states, the table of its transitions, and what merchants see of it.
+// A reversal that a maker requested: its states, the table of its transitions, and its JSON for merchants.
 import { approvalState, type ApprovalState } from './approval.ts';
 import { payoutFailure } from './failure.ts';
 import type { CollectionId, ReversalId } from '../ids.ts';
