@@ -1,4 +1,4 @@
-// The amounts that an operator takes: bounds and step, how a deployment changes them, and what is said of an amount that does not fit.
+// The amounts that an operator takes: bounds and step, how a deployment changes them, and the messages about other amounts.
 import type { ParameterIssue } from '../errors.ts';
 import { exponentOf, MAX_AMOUNT_MINOR, toDecimalString, type Currency } from '../money.ts';
 
@@ -6,11 +6,11 @@ import { exponentOf, MAX_AMOUNT_MINOR, toDecimalString, type Currency } from '..
 export type AmountBounds = { readonly minAmountMinor: bigint; readonly maxAmountMinor: bigint };
 
 export type AmountRules = AmountBounds & {
-  /** Every amount, the bounds too, is a multiple of it. Another amount is refused and never rounded. */
+  /** Every amount, the bounds too, is a multiple of the step. Any other amount is refused, and never rounded. */
   readonly stepMinor: bigint;
 };
 
-/** The payments of which somebody requests an amount. A refund gives back a whole collection. */
+/** The kinds of payments whose amount is requested. A refund gives back a whole collection. */
 export const REQUESTED_KINDS = ['collection', 'payout'] as const;
 export type RequestedKind = (typeof REQUESTED_KINDS)[number];
 export type RulesByKind = Readonly<Record<RequestedKind, AmountRules>>;
@@ -18,7 +18,7 @@ export type RulesByKind = Readonly<Record<RequestedKind, AmountRules>>;
 /** An operator that may take an amount, by its name for people. */
 export type Taker = { readonly name: string; readonly rules: AmountRules };
 
-/** The nearest amounts that the rules allow, the smaller first; one where the amount is allowed itself, or out of bounds. */
+/** The nearest amounts that the rules allow, the smaller first; only one if the amount is allowed, or out of bounds. */
 function nearestAllowed(amountMinor: bigint, { minAmountMinor, maxAmountMinor, stepMinor }: AmountRules): bigint[] {
   if (amountMinor < minAmountMinor) return [minAmountMinor];
   if (amountMinor > maxAmountMinor) return [maxAmountMinor];
@@ -26,7 +26,7 @@ function nearestAllowed(amountMinor: bigint, { minAmountMinor, maxAmountMinor, s
   return below === amountMinor ? [below] : [below, below + stepMinor];
 }
 
-/** How far the amount is from one that the rules allow; 0: they allow it. */
+/** How far the amount is from the nearest allowed amount; 0: the rules allow it. */
 function distance(amountMinor: bigint, rules: AmountRules): bigint {
   const distances = nearestAllowed(amountMinor, rules).map((near) =>
     near > amountMinor ? near - amountMinor : amountMinor - near,
@@ -39,8 +39,8 @@ export function isAllowed(amountMinor: bigint, rules: AmountRules): boolean {
 }
 
 /**
- * What is wrong with an amount that none of these operators takes, by the rules that it misses by the least: `amount_out_of_bounds`, or
- * `parameter_invalid` for one that is no multiple of the step. Null: one of them takes it, or there is none.
+ * The problem of an amount that none of these operators takes, by the rules that the amount misses by the least: `amount_out_of_bounds`,
+ * or `parameter_invalid` for an amount that is no multiple of the step. Null: an operator takes the amount, or there is no operator.
  */
 export function amountIssue(amountMinor: bigint, currency: Currency, takers: readonly Taker[]): ParameterIssue | null {
   const byDistance = takers.map((taker) => ({ ...taker, distance: distance(amountMinor, taker.rules) }));
@@ -71,18 +71,19 @@ export function describeStep(stepMinor: bigint, currency: Currency): string {
   return `multiples of ${toDecimalString({ amountMinor: stepMinor, currency })} ${currency}`;
 }
 
-/** What the contract of a deployment says of the amounts of one kind of payment in one market. */
+/** The amount rules in a deployment's contract, for one kind of payment in one market. */
 export type AmountChange = AmountRules & {
   readonly operator: string;
   readonly country: string;
-  /** A country may have several. */
+  /** A country may have several currencies. */
   readonly currency: string;
   readonly kind: RequestedKind;
 };
 
 /**
- * Reads `mtn-momo/UG/UGX/payout=500-4000000/100, …`: the least and the most, and the step after the slash, which is 1 where none is given.
- * All are in the smallest unit. Null where an entry has another form or rules that no amount can keep, or two are about the same.
+ * Reads `mtn-momo/UG/UGX/payout=500-4000000/100, …`: the least and the most amount, and the step after the slash (1 if none is given).
+ * All are in the smallest unit. Null if an entry has another form, or bounds that are not allowed amounts, or if two entries have the
+ * same operator, country, currency and kind.
  */
 export function readAmountChanges(text: string): readonly AmountChange[] | null {
   const changes = text.split(',').map(readChange);

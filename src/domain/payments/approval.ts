@@ -1,8 +1,8 @@
-// The approvals of payouts and refunds: who gave one, and what the state says of them.
+// The approvals of payouts and refunds: who gave an approval, and the approval state that follows from a payment's state.
 import type { UserId } from '../ids.ts';
 
 export const APPROVAL_STATES = ['pending', 'approved', 'rejected', 'cancelled', 'expired'] as const;
-/** A number of payouts, or of reversals, that waits for approvals: it stands for itself and for any greater one. */
+/** The largest number of payouts, or of reversals, shown as waiting for approvals. It also stands for any greater number. */
 export const MAX_WAITING_SHOWN = 1000;
 
 export type ApprovalState = (typeof APPROVAL_STATES)[number];
@@ -10,7 +10,7 @@ export type ApprovalState = (typeof APPROVAL_STATES)[number];
 export type Approval = {
   readonly userId: UserId;
   readonly approvedAt: Date;
-  /** By the process that recorded it; null when no process of ours did, or one of a version that attested none. */
+  /** By the process that recorded the approval; null if no process of ours did, or if its version attested none. */
   readonly attestation: string | null;
 };
 

@@ -1,7 +1,7 @@
 // The breaker of an operator's product: while it is open nobody calls the operator, except one call after each pause. Pure.
 import type { PaymentKind } from './payment.ts';
 
-/** What an operator sells apart, each with its own credentials and its own outages: money from phones, and money to phones. */
+/** The products of an operator, each with its own credentials and outages: money from phones, and money to phones. */
 export const PRODUCTS = ['collection', 'disbursement'] as const;
 export type Product = (typeof PRODUCTS)[number];
 
@@ -21,9 +21,9 @@ export function kindsOf(products: readonly Product[]): PaymentKind[] {
 }
 
 /**
- * Why a call had no usable answer, where that concerns every payment and not this one alone. `account`: the operator refuses our own
- * account (token, address, PIN, product, currency, callback host), and a person must act. `busy`: it takes no calls now, which it says
- * before it does anything, so that the call may be made again. `no_answer`: nothing came back, and the operator may have acted.
+ * Why a call had no usable answer, for a cause that concerns every payment. `account`: the operator refuses our own account (token,
+ * address, PIN, product, currency, callback host), and a person must act. `busy`: the operator takes no calls now. It says so before it
+ * does anything, so the call may be repeated. `no_answer`: nothing came back, and the operator may have acted.
  */
 export type Trouble = 'account' | 'busy' | 'no_answer';
 
@@ -34,7 +34,7 @@ export type BreakerCause = (typeof BREAKER_CAUSES)[number];
 /** A breaker that is not closed. */
 export type OpenBreaker = {
   readonly product: Product;
-  /** `half_open`: one call is under way that finds out whether the operator answers again. */
+  /** `half_open`: one call is in progress, to find out whether the operator answers again. */
   readonly state: 'open' | 'half_open';
   readonly cause: BreakerCause;
   /** A status and a code of the operator, or the words of the staff. */
@@ -43,12 +43,12 @@ export type OpenBreaker = {
 };
 
 /**
- * So many calls in a row, of one process, have trouble before it opens the breaker. Fewer would open it for the few payments that the
- * operator takes late, while it takes all others; each further one is a payment that was perhaps sent and now has to be asked about.
+ * A process opens the breaker after this many calls in a row with trouble. A lower number would open the breaker for the few payments
+ * that the operator takes late, while it takes all others. Each further call is a payment that was perhaps sent and must be queried.
  */
 export const TROUBLES_TO_OPEN = 5;
 
-/** How long nobody calls after the call that came after `pauses` pauses had trouble, too. */
+/** The pause after a call that followed `pauses` pauses and had trouble again, in milliseconds. */
 export function pauseMs(schedule: readonly number[], pauses: number): number {
   return schedule[Math.min(pauses, schedule.length - 1)] ?? 0;
 }

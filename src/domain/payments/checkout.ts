@@ -12,19 +12,19 @@ export type CheckoutUse = (typeof CHECKOUT_USES)[number];
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Of a one-time checkout whose merchant names no time. */
+/** The life of a one-time checkout whose merchant sets no expiry. */
 export const DEFAULT_CHECKOUT_LIFE_MS = 7 * DAY_MS;
 export const SHORTEST_CHECKOUT_LIFE_MS = 5 * MINUTE_MS;
 export const LONGEST_CHECKOUT_LIFE_MS = 366 * DAY_MS;
 export const MAX_RETURN_URL_LENGTH = 1000;
-/** What the console shows of them, newest first. */
+/** How many attempts the console shows, newest first. */
 export const MOST_SHOWN_ATTEMPTS = 100;
-/** As many paid attempts are counted. */
+/** Paid attempts are counted up to this number. */
 export const MOST_COUNTED_PAID = 100;
 
 export type Checkout = {
   readonly id: CheckoutId;
-  /** In the address of its page: whoever knows it may try to pay. */
+  /** Part of the page's address: anyone who knows the code may try to pay. */
   readonly code: string;
   readonly merchantId: MerchantId;
   readonly amountMinor: bigint;
@@ -34,19 +34,19 @@ export type Checkout = {
   readonly metadata: Readonly<Record<string, string>>;
   readonly use: CheckoutUse;
   readonly returnUrl: string | null;
-  /** Null: never, which only a reusable one may. */
+  /** Null: never. Only a reusable checkout may have none. */
   readonly expiresAt: Date | null;
   readonly cancelledAt: Date | null;
   readonly createdBy: UserId;
   readonly createdAt: Date;
 };
 
-/** How the collection of an attempt stands. */
+/** The fields of an attempt's collection that show how far the attempt is. */
 export type Attempt = Pick<Collection, 'state' | 'failureCode' | 'updatedAt'>;
 
 /**
- * `live`: it may be paid any moment. `undecided`: the operator never said how it ended, so it may be paid still.
- * `returned`: it was paid, and the money went back.
+ * `live`: the attempt may be paid at any moment. `undecided`: the operator never said how the attempt ended, so it may still be paid.
+ * `returned`: the attempt was paid, and the money went back.
  */
 export type AttemptStage = 'live' | 'paid' | 'returned' | 'undecided' | 'over';
 
@@ -68,8 +68,8 @@ export function stageOf({ state, failureCode }: Pick<Attempt, 'state' | 'failure
 }
 
 /**
- * What is true of it at that moment, from what is recorded. Once money came in, a one-time checkout is completed for ever, whatever
- * happened to it before or happens to the money later.
+ * The state of the checkout at this time, from the recorded facts. Once paid, a one-time checkout stays completed, even if it had
+ * expired or been cancelled, or if the money is returned later.
  */
 export function checkoutState(
   { use, expiresAt, cancelledAt }: Pick<Checkout, 'use' | 'expiresAt' | 'cancelledAt'>,
@@ -81,15 +81,18 @@ export function checkoutState(
   return expiresAt !== null && at >= expiresAt ? 'expired' : 'open';
 }
 
-/** Why a checkout takes no attempt now. `unserved`: no operator takes its currency here. `waiting`: until then it may show that the one before was paid after all. */
+/**
+ * Why a checkout takes no attempt now. `unserved`: no operator here takes its currency. `waiting`: the previous attempt may turn out
+ * to be paid until that time.
+ */
 export type AttemptRefusal =
   | { readonly kind: 'completed' | 'cancelled' | 'expired' | 'live' | 'undecided' | 'unserved' }
   | { readonly kind: 'waiting'; readonly until: Date };
 
 /**
- * Null: it takes another attempt now. `earlier` are all attempts of a one-time checkout, and of a reusable one those of the same phone
- * that are live. Nobody is asked to pay a second time while they can still pay the first: not during an attempt, not after one of which
- * the operator never said how it ended, and for a while not after one that expired.
+ * Null: the checkout takes another attempt now. `earlier` contains all attempts of a one-time checkout, or the live attempts from the
+ * same phone at a reusable checkout. Nobody is asked to pay a second time while they can still pay the first: not during an attempt,
+ * not after an undecided attempt, and not for a while after an expired attempt.
  */
 export function refusalOfAttempt(
   checkout: Checkout,
@@ -108,7 +111,7 @@ export function refusalOfAttempt(
   return until > at ? { kind: 'waiting', until } : null;
 }
 
-// What failed was refused by the operator, and what was never sent cannot be paid.
+// The operator refused a failed attempt, and an attempt that was never sent cannot be paid.
 function mayBePaidUntilMs({ state, failureCode, updatedAt }: Attempt, waitMs: number): number {
   return state === 'expired' && failureCode !== 'service_unavailable' ? updatedAt.getTime() + waitMs : 0;
 }

@@ -7,7 +7,7 @@ import { isAcceptance, type OperatorStatus, type QueriedStatus, type StatusBasis
 import { isFinal } from './payment.ts';
 import type { NeverSentInput } from './send-progress.ts';
 
-/** What a transition of a collection is recorded from. An `expired` prompt is not `declined`: it may still have been paid. */
+/** The transition inputs of a collection. An `expired` prompt is not `declined`: the payer may still have paid. */
 export type CollectionTransitionInput =
   | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'returned' }
   | NeverSentInput
@@ -21,9 +21,9 @@ export type CollectionSnapshot = {
   readonly failureCode: FailureCode | null;
   readonly promptDeadlineAtMs: number;
   readonly promptExpiresAtMs: number | null;
-  /** Whether any try to raise the prompt ever began. */
+  /** Whether any try to raise the prompt began. */
   readonly isSendBegun: boolean;
-  /** Present where a repeated send might pay twice: then `not_found` is no evidence. */
+  /** Present if a repeated send might pay twice: then `not_found` is no evidence. */
   readonly isSentOnce?: true;
 };
 
@@ -32,9 +32,9 @@ export type CollectionLimits = Pick<PaymentClocks, 'notFoundGraceMs' | 'reconcil
 type RecorderLimits = CollectionLimits & Pick<Clocks, 'promptWindowMs'>;
 
 /**
- * The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed, and a status
- * counts for a deadline only if it was queried after it: a late answer says nothing of what happened since the question.
- * A collection without an outcome beyond all limits expires as `unknown`, and still gets the outcome that the operator
+ * The transition to record now, or null to keep waiting. The operator confirms every outcome. A status counts for a
+ * deadline only if its query was made after the deadline: a late answer says nothing about the time since the query.
+ * A collection without an outcome beyond all limits expires as `unknown`, and still gets an outcome that the operator
  * confirms later.
  */
 export function nextCollectionTransition(
@@ -55,11 +55,11 @@ export function nextCollectionTransition(
       ? { kind: 'never_accepted', queriedAtMs }
       : { kind: 'outcome_unknown' };
   }
-  // Until our own clock says that the prompt is over, the payer may still pay: the recorder refuses that it expired.
+  // The payer may still pay until the prompt ends by our own clock: the recorder refuses an earlier expiry.
   const isEarly = outcome?.kind === 'expired' && promptExpiresAtMs !== null && queriedAtMs < promptExpiresAtMs;
   if (outcome !== null && !isEarly) return outcome;
   if (state === 'prompted') {
-    // Another amount is an outcome that nobody can record: waiting for the end of the prompt would not change it.
+    // `paid_otherwise` is an outcome that nobody can record: waiting for the end of the prompt would not change it.
     const isOverdue = promptExpiresAtMs !== null && queriedAtMs >= promptExpiresAtMs;
     return isOverdue || status.kind === 'paid_otherwise' ? { kind: 'outcome_unknown' } : null;
   }
@@ -67,19 +67,19 @@ export function nextCollectionTransition(
   return queriedAtMs >= reconciledUntilMs(snapshot, limits) ? { kind: 'undecided', queriedAtMs } : null;
 }
 
-/** What is still recorded of a collection that expired. */
+/** The outcome that is still recorded for an expired collection. */
 function lateOutcome({ failureCode }: CollectionSnapshot, outcome: Outcome | null): Outcome | null {
   if (outcome?.kind === 'paid') return outcome;
   return outcome?.kind === 'declined' && failureCode === 'unknown' ? outcome : null;
 }
 
-/** A status on which a transition is to be recorded, and when. */
+/** The basis of a transition, and the time of its recording. */
 type Recording = { readonly basis: StatusBasis | null; readonly at: Date };
 
 /**
- * Whether the row confirms the input, for which the recorder has a status with this basis. An end by the clock is confirmed by the
- * time of the query and by that of the recorder, of which the earlier counts: the clock of the process that made the query may be
- * ahead. A prompt that expired is never recorded as a refusal, nor a refusal as an expiry.
+ * Whether the row confirms the input, for which the recorder has a status with this basis. For an end by the clock, the earlier of
+ * the query's time and the recorder's time counts: the clock of the process that made the query may be ahead. An expired prompt is
+ * never recorded as a refusal, nor a refusal as an expiry.
  */
 export function confirmsInput(
   {
@@ -118,7 +118,7 @@ function refusalOf(failureCode: FailureCode) {
   return { kind: failureCode === 'prompt_expired' ? 'expired' : 'declined', failureCode } as const;
 }
 
-// Of a prompt whose acceptance is not recorded nobody knows when it began, but no later than the deadline.
+// Without a recorded acceptance, nobody knows when the prompt began, but it began no later than the prompt deadline.
 function promptOverAtMs({ promptDeadlineAtMs, promptExpiresAtMs }: PromptTimes, { promptWindowMs }: RecorderLimits) {
   return promptExpiresAtMs ?? promptDeadlineAtMs + promptWindowMs;
 }
@@ -133,7 +133,7 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
       return { kind: 'paid', operatorReceipt: status.operatorReceipt };
     case 'declined':
       return refusalOf(status.failureCode);
-    // The answer to a send is not the answer to a query.
+    // `refused` answers a send, not a query.
     case 'refused':
     case 'paid_otherwise':
     case 'pending':
@@ -155,7 +155,7 @@ function reconciledUntilMs(
   return (promptExpiresAtMs ?? promptDeadlineAtMs) + reconcileForMs;
 }
 
-// The operator does not know the payment, and none of our sends can still be on its way.
+// Whether the operator does not know the payment, and none of our sends can still be on its way.
 function isNeverPrompted(
   { isSentOnce, ...times }: PromptTimes & Pick<CollectionSnapshot, 'isSentOnce'>,
   { status, queriedAtMs }: QueriedStatus,

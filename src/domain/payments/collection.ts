@@ -1,4 +1,4 @@
-// A collection: its states, the table of its transitions, and what merchants see of it.
+// A collection: its states, the table of its transitions, and its JSON for merchants.
 import { failure } from './failure.ts';
 import type { CollectionId, UserId } from '../ids.ts';
 import { requestedObject, type PaymentFields, type RequestedFields } from './payment-fields.ts';
@@ -10,11 +10,11 @@ export type CollectionTransitionKind =
   | 'prompt_accepted' // the operator accepted the prompt
   | 'outcome_unknown' // the operator is unreachable, or undecided past the prompt window
   | 'paid' // the operator confirms the payment
-  | 'declined' // the operator confirms that it will not be paid
+  | 'declined' // the operator confirms that the collection will not be paid
   | 'expired' // the operator confirms that the prompt expired
-  | 'never_sent' // nobody tried to send it before its deadline
-  | 'never_accepted' // the operator does not know it, and no send of ours can still be on its way
-  | 'undecided' // the operator did not say how it ended for as long as it is reconciled
+  | 'never_sent' // nobody tried to send the collection before its deadline
+  | 'never_accepted' // the operator does not know the collection, and no send of ours can still be on its way
+  | 'undecided' // the operator never said how the collection ended while it was reconciled
   | 'returned'; // the operator gave the money back to the payer
 
 /** An absent pair changes nothing. docs/states.md is made from this table; a test holds the schema equal to it. */
@@ -39,7 +39,7 @@ export const COLLECTION_TRANSITIONS: Readonly<
   },
   succeeded: { returned: 'reversed' },
   failed: {},
-  // A decline counts only where the operator had not said how it ended: `changePayment` sees to that.
+  // A decline counts only if the operator had not said how the collection ended: `changePayment` enforces this rule.
   expired: { paid: 'succeeded', declined: 'failed' },
   reversed: {},
 };
@@ -48,9 +48,9 @@ export const COLLECTION_STATES = Object.keys(COLLECTION_TRANSITIONS) as Collecti
 
 export type Collection = PaymentFields<'collection', CollectionId, CollectionState> &
   RequestedFields<CollectionState> & {
-    /** The person who requested it in a session; null: it was created with a key, or before that was recorded. */
+    /** The person who requested the collection in a session; null: an API key created it, or it is older than this field. */
     readonly createdBy: UserId | null;
-    /** After this time no prompt may be raised for it. */
+    /** After this time no prompt may be raised. */
     readonly promptDeadlineAt: Date;
     /** When the prompt on the handset expires; null until the operator accepted it. */
     readonly promptExpiresAt: Date | null;
@@ -68,7 +68,7 @@ export function collectionObject(collection: Collection) {
   };
 }
 
-/** Whether the outcome came after the expiry was reported or, of a success, after the prompt window. */
+/** Whether the outcome came after the expiry was reported or, for a success, after the prompt window. */
 export function isLateOutcome({ state, previousState, promptExpiresAt, updatedAt }: Collection): boolean {
   if (state !== 'succeeded' && state !== 'failed') return false;
   if (previousState === 'expired') return true;

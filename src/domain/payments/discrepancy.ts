@@ -1,19 +1,19 @@
-// Discrepancies: operator statuses that contradict a recorded outcome, each for a person to settle.
+// Discrepancies: operator statuses that contradict a recorded outcome. A person settles each discrepancy.
 import type { MerchantId } from '../ids.ts';
 import type { OperatorStatus } from './operator-status.ts';
 import type { PaymentId, PaymentKind, PaymentState } from './payment.ts';
 
-/** An operator status that contradicts what is recorded: the outcome, or the money requested. No posting may follow from it by itself. */
+/** An operator status that contradicts the recorded outcome or the requested money. No posting may follow from the status by itself. */
 export type Contradiction =
   | 'paid_after_failed' // the merchant has the money back, and the operator paid it too
   | 'paid_otherwise' // the operator paid another amount, in another currency or by another phone than was requested
-  | 'other_payment' // the operator has another payment under its reference, which is not paid
+  | 'other_payment' // the operator has another payment under the reference, which is not paid
   | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it, or has it back
 
 export function contradictionIn(kind: PaymentKind, state: PaymentState, status: OperatorStatus): Contradiction | null {
   if (status.kind === 'paid_otherwise' || status.kind === 'other_payment') return status.kind;
   if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
-  // A collection or payout that is returned has a state for that; a refund that came back to us has none.
+  // A returned collection or payout has the state `reversed`. A refund that came back to us has no such state.
   const isNotPaid = status.kind === 'declined' || (status.kind === 'returned' && kind === 'reversal');
   return state === 'succeeded' && isNotPaid ? 'declined_after_paid' : null;
 }
@@ -21,13 +21,13 @@ export function contradictionIn(kind: PaymentKind, state: PaymentState, status: 
 /**
  * `refunded_twice`: the operator returned a collection on its own, and the requested refund was paid too.
  * `receipt_reused`: the operator says that the payment was paid, with the receipt of another payment.
- * `release_unattested`: it is released in the database, and no process of ours recorded that release.
- * `credit_unattested`: money is available by it, and no process of ours recorded the operator status that this rests on.
+ * `release_unattested`: the payment is released in the database, and no process of ours recorded the release.
+ * `credit_unattested`: the payment made money available, and no process of ours recorded the operator status that justifies the credit.
  */
 export type DiscrepancyKind =
   Contradiction | 'refunded_twice' | 'receipt_reused' | 'release_unattested' | 'credit_unattested';
 
-/** A payment cannot be recorded as paid: its receipt has paid another one. Nothing was written. */
+/** A payment cannot be recorded as paid: its receipt belongs to another payment. Nothing was written. */
 export class ReceiptReused extends Error {
   readonly operatorReceipt: string;
 
@@ -45,14 +45,14 @@ export class IssuedIdReused extends Error {
 }
 
 export type Discrepancy = {
-  /** Decimal digits; later ones are larger numbers. */
+  /** Decimal digits. A later discrepancy has a larger number. */
   readonly id: string;
   readonly merchantId: MerchantId;
   readonly subject: PaymentId;
   readonly kind: DiscrepancyKind;
   /** The operator's own id of the payment, if its status has one. */
   readonly operatorReceipt: string | null;
-  /** The money that the operator says was paid, where that is not what was requested; null where nobody can read it. */
+  /** The paid money by the operator's report, if it is not the requested money; null if nobody can read the report. */
   readonly reportedAmount: string | null;
   readonly reportedCurrency: string | null;
   readonly foundAt: Date;

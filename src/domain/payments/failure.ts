@@ -30,12 +30,12 @@ const PAYOUT_MESSAGES: Readonly<Partial<Record<keyof typeof MESSAGES, string>>> 
   service_unavailable: 'We could not send this to the operator in time, and nothing was sent. Create a new one.',
 };
 
-/** What makes a payout or refund fail: the operator's refusal, or one of the two reasons to hold that it is not sent. */
+/** The cause of a payout's or refund's failure: the operator refused it, nobody tried to send it, or the operator never accepted it. */
 export type FailureCause = 'declined' | 'never_sent' | 'never_accepted';
 
 export type FailureCode = keyof typeof MESSAGES;
 
-// The ends that no operator stated have a code of their own; an operator's refusal brings its code with it.
+// The failure codes of ends that no operator stated. An operator's refusal contains its own failure code.
 const CODE_OF_TRANSITION: Readonly<Partial<Record<string, FailureCode>>> = {
   never_sent: 'service_unavailable',
   never_accepted: 'operator_unavailable',

@@ -1,8 +1,8 @@
-// Says that the available balance does not cover a payout or a refund, and what of that balance refunds reserve.
+// The error for an available balance that does not cover a payout or a refund, with the part of the balance that refunds reserve.
 import { DomainError } from '../errors.ts';
 import { toDecimalString, type Money } from '../money.ts';
 
-/** `reserved`: the part of the available balance that refunds will take which are not paid yet. */
+/** `reserved`: the part of the available balance that unpaid refunds will take. */
 export function balanceInsufficient(noun: 'payout' | 'refund', reserved: Money): DomainError {
   const amount = `${toDecimalString(reserved)} ${reserved.currency}`;
   const because =

@@ -1,21 +1,21 @@
-// When a final payment is rechecked, and whether the status says more than is recorded. Pure.
+// When a final payment is rechecked, and whether the status says anything new. Pure.
 import type { Clocks, PaymentClocks } from '../clocks.ts';
 import { LIFECYCLES, type PaymentSnapshot } from './lifecycle.ts';
 import { contradictionIn } from './discrepancy.ts';
 import type { OperatorStatus, QueriedStatus } from './operator-status.ts';
 import { isRecheckable, type PaymentKind, type PaymentState } from './payment.ts';
 
-/** Why a final payment is rechecked even if nobody calls back about it: what its money may still do. */
+/** Why a final payment is rechecked even without a callback: the money may still be paid or returned. */
 export type LateCheckReason = 'may_be_paid' | 'may_be_returned';
 
 type LateCheckClocks = Pick<Clocks, 'lateCheckAgesMs' | 'returnCheckAgesMs'>;
 
-/** When what ended at that time is rechecked first; null: only after a callback. */
+/** When a payment that ended at `endedAt` is first rechecked; null: only after a callback. */
 export function firstLateCheckAt(reason: LateCheckReason | null, endedAt: Date, clocks: LateCheckClocks): Date | null {
   return nextLateCheckAt(reason, endedAt, endedAt, clocks);
 }
 
-// The ages that have passed meanwhile are not made up for.
+// Ages that have already passed are skipped.
 function nextLateCheckAt(
   reason: LateCheckReason | null,
   endedAt: Date,
@@ -28,24 +28,24 @@ function nextLateCheckAt(
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** What the time of the next recheck of a final payment depends on. */
+/** The data that determines when a final payment is rechecked next. */
 export type Rechecked = {
   readonly reason: LateCheckReason | null;
   readonly endedAt: Date;
-  /** The last callback that is stored. */
+  /** The time of the last stored callback. */
   readonly calledBackAt: Date | null;
 };
 
 const LONGEST_GAP_MS = 24 * 3_600_000;
 
-/** What a recheck found. `failure`: it could not be made, for a reason of ours. */
+/** The result of a recheck. `failure`: the recheck could not be made, for a reason of ours. */
 export type RecheckFinding = 'nothing_new' | 'transition' | 'contradiction' | 'no_status' | 'failure';
 
 /**
- * When the payment is rechecked next; null when nothing more is awaited. Only `nothing_new` leads to the next late check alone.
- * Otherwise the payment is rechecked after as long as its outcome, or the last callback, is ago, up to a day, or at its next
- * late check if that is earlier: what is news must be found again if the workflow that should record it is lost. Once that is
- * `recheckForMs` ago, a contradiction has been recorded, and without a status the payment is given up, as `isGivenUp` says.
+ * When the payment is rechecked next; null when nothing more is awaited. After `nothing_new`, only the next late check follows.
+ * After any other finding, the wait equals the time since the outcome or the last callback, up to a day, or ends at the next late
+ * check if that is earlier: the news must be found again if the workflow that should record it is lost. Once that time reaches
+ * `recheckForMs`, a contradiction has been recorded, and a payment without a status is given up (`isGivenUp`).
  */
 export function nextRecheck(
   { reason, endedAt, calledBackAt }: Rechecked,
@@ -65,7 +65,7 @@ export function nextRecheck(
   return { dueAt: lateCheckAt !== null && lateCheckAt < retryAt ? lateCheckAt : retryAt, isGivenUp: false };
 }
 
-/** What the status of a final payment says that may not be recorded: another state, a contradiction, or nothing. */
+/** The finding in the status of a final payment: a transition or contradiction that may be unrecorded, no status, or nothing new. */
 export function findingIn<Kind extends PaymentKind>(
   kind: Kind,
   snapshot: PaymentSnapshot<Kind>,
@@ -78,7 +78,7 @@ export function findingIn<Kind extends PaymentKind>(
   return isStatusMissing(state, queried.status) ? 'no_status' : 'nothing_new';
 }
 
-/** Whether the status leaves open what it was queried for. Of what expired, `pending` says that it is still not paid. */
+/** Whether the status does not answer the query. For an expired payment `pending` is an answer: the payment is still not paid. */
 export function isStatusMissing(state: PaymentState, { kind }: OperatorStatus): boolean {
   return (
     kind === 'unknown' || kind === 'unreadable' || kind === 'asked' || (kind === 'pending' && isRecheckable(state))

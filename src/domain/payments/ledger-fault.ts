@@ -1,6 +1,6 @@
-// What checks of the ledger find: rows that the database should have refused.
+// The faults that checks of the ledger find: rows that the database should have refused.
 
-/** Without amounts: it is a part of a check's history. */
+/** Has no amounts, because a fault is part of a check's history. */
 export type LedgerFault = {
   /** An account, a payment or a refund. */
   readonly subject: string;
@@ -11,15 +11,15 @@ const faultOf =
   (fault: string) =>
   (subject: string): LedgerFault => ({ subject, fault });
 
-/** Of an account, by all its entries. */
+/** For an account, by all its entries. */
 export const driftFault = faultOf('the balance is not the sum of the entries');
-/** Of an account, by its entries since the last check. */
+/** For an account, by its entries since the last check. */
 export const newDriftFault = faultOf('the balance does not match the new entries');
-/** Of a payment or refund. */
+/** For a payment or refund. */
 export const unattestedFault = faultOf('credited to the available balance, but this service recorded no reason');
-/** Of an account: as long as that money is there, whoever settled what. */
+/** For an account, as long as unattested money is in it, even if the discrepancy is settled. */
 export const unattestedBalanceFault = faultOf('money is available in it, and this service did not record why');
-/** Of an account. */
+/** For an account. */
 export const checkpointFault = faultOf('the checkpoint was not written by this service');
-/** Of a payment. */
+/** For a payment. */
 export const unpostedFault = faultOf('the state and the transfers disagree');

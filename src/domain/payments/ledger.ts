@@ -5,11 +5,11 @@ import type { OperatorId } from './operator-catalogue.ts';
 
 export type AccountId = string & { readonly __noun: 'account' };
 
-/** A merchant's accounts, of which a statement shows the entries. */
+/** A merchant's accounts, whose entries statements show. */
 export const STATEMENT_ACCOUNTS = ['available', 'held'] as const;
 export type StatementAccount = (typeof STATEMENT_ACCOUNTS)[number];
 
-/** From which account a transfer of each kind moves money, and to which. */
+/** The accounts of each kind of transfer: the money moves from the first to the second. */
 const TRANSFERS = {
   collection_paid: ['operator', 'available'],
   collection_reversed: ['available', 'operator'],
@@ -27,7 +27,7 @@ export function makesAvailable(kind: PostingKind): boolean {
   return entrySide(kind, 'available') === 'credit';
 }
 
-/** On which side of the account a transfer of this kind is an entry; null: on none. */
+/** The side of the account on which a transfer of this kind is an entry; null: the transfer has no entry there. */
 export function entrySide(kind: PostingKind, account: StatementAccount): 'debit' | 'credit' | null {
   const [debited, credited] = TRANSFERS[kind];
   if (debited === account) return 'debit';
@@ -51,12 +51,12 @@ export type LedgerEntry = {
   readonly kind: PostingKind;
   readonly paymentId: CollectionId | PayoutId;
   readonly reference: string;
-  /** Below zero: it left the account. */
+  /** Below zero if the money left the account. */
   readonly amountMinor: bigint;
-  /** Of the account, after this entry and all before it. */
+  /** The balance of the account after this entry and all earlier ones. */
   readonly balanceMinor: bigint;
   readonly currency: Currency;
-  /** In the order of the entries. */
+  /** Increases in the order of the entries. */
   readonly postedAt: Date;
 };
 
@@ -69,7 +69,7 @@ export function heldAccount(merchantId: MerchantId): AccountId {
   return `${merchantId}/held` as AccountId;
 }
 
-/** The account of what an operator holds for us: negative by what it took from payers and has not paid out. */
+/** The account of the money that an operator holds for us: negative by the money that it took from payers and has not paid out. */
 export function operatorAccount(operator: OperatorId, currency: Currency): AccountId {
   return `operator/${operator}/${currency}` as AccountId;
 }

@@ -1,5 +1,5 @@
-// What differs between the kinds of payments in their common lifecycle, and what follows from an operator status. Pure, because
-// workflows replay it.
+// The lifecycle rules of each kind of payment, and the transitions that follow from an operator status. Pure, because workflows
+// replay these functions.
 import type { PaymentClocks } from '../clocks.ts';
 import {
   nextCollectionTransition,
@@ -30,14 +30,14 @@ type TransitionInputs = {
 
 /** The snapshot from which the next step of a payment of this kind is decided. */
 export type PaymentSnapshot<Kind extends PaymentKind = PaymentKind> = Snapshots[Kind];
-/** What transitions of a payment of this kind are recorded from. The operations of people record their decisions. */
+/** The transition inputs of a payment of this kind. Decisions of people are recorded by their own operations. */
 export type TransitionInput<Kind extends PaymentKind = PaymentKind> = TransitionInputs[Kind];
 
-/** The inputs that report nothing that the operator said: what they depend on is in the row, which the recorder reads. */
+/** The inputs that report no operator status: they depend on the row, which the recorder reads. */
 export const INPUTS_WITHOUT_STATUS = ['approval_expired', 'outcome_unknown', 'never_sent'] as const;
 export type InputWithoutStatus = (typeof INPUTS_WITHOUT_STATUS)[number];
 
-/** Whether the transition is recorded only on an operator status, because it says or does what the operator decides. */
+/** Whether the transition is recorded only on an operator status, because the operator decides it. */
 export function needsOperatorStatus({ kind }: TransitionInput): boolean {
   return !(INPUTS_WITHOUT_STATUS as readonly string[]).includes(kind);
 }
@@ -45,13 +45,16 @@ export function needsOperatorStatus({ kind }: TransitionInput): boolean {
 type Lifecycle<Kind extends PaymentKind> = {
   /** When the outcome of a sent payment becomes overdue, in Unix milliseconds; null while it has no such time. */
   overdueAtMs(snapshot: PaymentSnapshot<Kind>): number | null;
-  /** Until when a payment that may be sent, and that nobody has tried to send, waits for that; null for any other. Its queries by schedule begin with its send. */
+  /**
+   * Until when a payment that may be sent, and that nobody has tried to send, waits for its send; null for any other payment. Its
+   * queries by schedule begin with its send.
+   */
   unsentUntilMs(snapshot: PaymentSnapshot<Kind>): number | null;
   /** Whether nobody tried to send the pending payment, and nobody may any more. */
   isNeverSent(snapshot: PaymentSnapshot<Kind>, nowMs: number): boolean;
-  /** Whether the status says that the operator accepted the payment, which is still to be recorded. */
+  /** Whether the status shows that the operator accepted the payment, and the acceptance is not recorded. */
   isAcceptanceUnrecorded(snapshot: PaymentSnapshot<Kind>, status: OperatorStatus): boolean;
-  /** What the status adds to the evidence that the operator never accepted the payment, for the row to record. */
+  /** How the status changes the evidence, recorded in the row, that the operator never accepted the payment. */
   notFoundStep(
     snapshot: PaymentSnapshot<Kind>,
     queried: QueriedStatus,
@@ -61,7 +64,7 @@ type Lifecycle<Kind extends PaymentKind> = {
   next(snapshot: PaymentSnapshot<Kind>, queried: QueriedStatus, clocks: PaymentClocks): TransitionInput<Kind> | null;
 };
 
-/** What payouts and refunds have in common: both send money out. */
+/** The rules that payouts and refunds share: both send money out. */
 const MONEY_OUT = {
   overdueAtMs,
   unsentUntilMs: ({ state, isSendBegun, sendDeadlineAtMs }: PaymentSnapshot<MoneyOutKind>) =>
@@ -79,12 +82,12 @@ const MONEY_OUT = {
 export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   collection: {
     overdueAtMs: ({ promptExpiresAtMs }) => promptExpiresAtMs,
-    // Its workflow queries it at once where its send did not end well.
+    // The workflow queries a collection at once if its send did not end well.
     unsentUntilMs: () => null,
     isNeverSent: (snapshot, nowMs) => !isFinal(snapshot.state) && isNeverSent(sendOfPrompt(snapshot), nowMs),
-    // The state `prompted` records it.
+    // The state `prompted` records the acceptance.
     isAcceptanceUnrecorded: () => false,
-    // One status is enough: an expired collection still succeeds if it turns out to be paid.
+    // One `not_found` is enough: an expired collection still succeeds if it turns out to be paid.
     notFoundStep: () => null,
     next: (snapshot, queried, clocks) => nextCollectionTransition(snapshot, queried, clocks),
   },
@@ -95,14 +98,14 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   reversal: {
     ...MONEY_OUT,
     isNeverSent: (snapshot, nowMs) => !isFinal(snapshot.state) && isRefundNeverSent(snapshot, nowMs),
-    // No transition follows from a refund that came back to us.
+    // A refund that came back to us leads to no transition.
     isAcceptanceUnrecorded: (snapshot, status) =>
       MONEY_OUT.isAcceptanceUnrecorded(snapshot, status) || (!snapshot.isAccepted && status.kind === 'returned'),
     next: (snapshot, queried, { notFoundGraceMs }) => nextReversalTransition(snapshot, queried, notFoundGraceMs),
   },
 };
 
-// What the operator accepted was sent, also by an older version, which recorded no send.
+// An accepted prompt was sent, perhaps by an older version that recorded no send.
 function sendOfPrompt({ promptDeadlineAtMs, promptExpiresAtMs, isSendBegun }: CollectionSnapshot) {
   return { sendDeadlineAtMs: promptDeadlineAtMs, isSendBegun: isSendBegun || promptExpiresAtMs !== null };
 }

@@ -1,4 +1,4 @@
-// What every new payment starts with.
+// The initial fields of new payments.
 import type { ActedBy } from '../accounts/member.ts';
 import type { Policy } from '../accounts/policy.ts';
 import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId } from '../ids.ts';
@@ -11,7 +11,7 @@ import type { MoneyOut } from './payment.ts';
 import { planPayment, type PaymentRequest } from './payment-request.ts';
 import { approvalsRequired } from './release.ts';
 
-/** A merchant's request for a collection or payout, by a key, in a session, or by a payer at a checkout of the merchant. */
+/** A request for a collection or payout: by a merchant's key, in a session, or by a payer at a checkout of the merchant. */
 export type CreatePayment = {
   readonly merchantId: MerchantId;
   readonly merchantCurrency: Currency;
@@ -23,12 +23,12 @@ export type CreatePayment = {
   readonly isAcceptingWork: boolean;
   /** The person whose session makes the request, for the audit log; absent for an API key. */
   readonly by?: ActedBy;
-  /** The key that makes the request; null: none does. */
+  /** The API key that makes the request; null: the request has no key. */
   readonly apiKeyId: ApiKeyId | null;
   readonly at: Date;
 };
 
-/** A request of a key that the process verified for an earlier one. */
+/** A request with a key that the process verified for an earlier request. */
 export type ByVerifiedKey = {
   readonly apiKeyId: ApiKeyId;
   /** The version of the key's row that was verified. */
@@ -36,13 +36,13 @@ export type ByVerifiedKey = {
 };
 
 export type NewRequested = CreatePayment & {
-  /** From 1: which payment of the kind with this idempotency key it is. The key may be used again after its response expired. */
+  /** From 1: counts the payments of this kind with this idempotency key, which may be used again after its response expired. */
   readonly generation: number;
 };
 
 type RequestContext = { readonly environment: Environment; readonly coverage: Coverage };
 
-/** What a collection and a payout start with. Throws what `planPayment` throws. */
+/** The initial fields of a collection or payout. Throws the errors of `planPayment`. */
 export function newRequested<Kind extends RequestedKind, Id extends CollectionId | PayoutId>(
   kind: Kind,
   id: Id,
@@ -75,7 +75,7 @@ export function newRequested<Kind extends RequestedKind, Id extends CollectionId
   } as const;
 }
 
-/** What every payment starts with: nobody tried to send it. */
+/** The initial fields of every payment: nobody has tried to send it. */
 export function neverSent(payment: Parameters<typeof capabilitiesOf>[0]) {
   const { send, statusSays } = capabilitiesOf(payment);
   return {
@@ -90,11 +90,11 @@ export function neverSent(payment: Parameters<typeof capabilitiesOf>[0]) {
 
 type NewMoneyOut = Pick<MoneyOut, 'amountMinor' | 'createdBy' | 'createdAt'> & {
   readonly policy: Policy;
-  /** Where the policy says nothing. */
+  /** Applies if the policy sets no expiry. */
   readonly expiryMs: number;
 };
 
-/** What a payout and a refund start with, as the policy has it: queued, and approved by nobody. */
+/** The initial fields of a payout or refund by the policy: queued, and approved by nobody. */
 export function newMoneyOut({ amountMinor, createdBy, policy, createdAt, expiryMs }: NewMoneyOut) {
   return {
     state: 'queued',

@@ -21,10 +21,10 @@ export type OperatorId = 'mtn-momo' | 'airtel-money' | 'daraja';
 export type Market = {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** With which the international numbers there begin. */
+  /** The first digits of the country's international numbers. */
   readonly callingCode: string;
   readonly currency: Currency;
-  /** Of the numbers that are led to this operator where a request names none. */
+  /** Numbers with these prefixes are routed to this operator if the request names none. */
   readonly nationalPrefixes: readonly string[];
   readonly amounts: RulesByKind;
 };
@@ -58,7 +58,7 @@ const AIRTEL_MARKETS: readonly Market[] = marketsWith(AIRTEL_PREFIXES, {
   ZM: ['260', 'ZMW', { minAmountMinor: 100n, maxAmountMinor: 1_000_000n }],
 });
 
-/** M-Pesa takes whole shillings, and tells least and most of a payment and of a payout apart. */
+/** M-Pesa takes whole shillings, and has separate bounds for collections and payouts. */
 const DARAJA_MARKETS: readonly Market[] = [
   {
     country: 'KE',
@@ -84,39 +84,39 @@ function marketsWith<Country extends string>(
 }
 
 /**
- * The same for collections and payouts, where the operator publishes one pair of bounds. The step is the smallest unit: MTN takes two
+ * The rules of an operator that publishes one pair of bounds for collections and payouts. The step is the smallest unit: MTN takes two
  * decimals of GHS and ZMW, and whole units of currencies without decimals (pawaPay's list of providers with their decimals, 2026-11).
- * Airtel's API takes any decimals; where a contract takes whole units only, the deployment says so.
+ * Airtel's API takes any decimals; if a contract allows whole units only, the deployment configures that step.
  */
 function amountsWithin(bounds: AmountBounds): RulesByKind {
   const rules = { ...bounds, stepMinor: 1n };
   return { collection: rules, payout: rules };
 }
 
-/** What an operator can do for one product. Code asks for these and never for an operator. */
+/** The capabilities of an operator's product. Code depends on capabilities, and never on which operator it is. */
 export type Capabilities = {
   /**
-   * `idempotent`: a send with the same reference never pays twice. `once`: it may, so a send begins once; after its first byte may have
-   * left it is never sent again, by no retry, reset or restart.
+   * `idempotent`: a send with the same reference never pays twice. `once`: a repeated send may pay twice, so a send begins once. After the
+   * first byte may have left, no retry, reset or restart sends the payment again.
    */
   readonly send: 'idempotent' | 'once';
-  /** Whether a status is the answer to the query, comes later to the address of the query, or is not to be had. */
+  /** Whether a status is the response to the query, arrives later at the query's own address, or is unavailable. */
   readonly status: 'sync' | 'by_callback' | 'none';
-  /** Whether the operator finds a payment by our reference, or by the id alone that it issued when it accepted the payment. */
+  /** Whether the operator finds a payment by our reference, or only by the issued id. */
   readonly statusKey: 'ours' | 'theirs';
-  /** Whether it lists what was paid with our reference, so that one whose issued id is lost is found by that. */
+  /** Whether the operator lists paid payments with our reference. The list finds a payment whose issued id is lost. */
   readonly listsPaid: boolean;
-  /** Whether a status names the amount that was paid, and the receipt. */
+  /** Whether a status contains the paid amount, and the receipt. */
   readonly statusSays: { readonly amount: boolean; readonly receipt: boolean };
-  /** How the payer agrees; null where nobody is asked. */
+  /** How the payer authorises the payment; null if nobody is asked. */
   readonly authorisation: 'prompt' | 'redirect' | 'otp' | null;
   /** `at_once`: the answer to the send may be final. */
   readonly settles: 'later' | 'at_once';
 };
 
 /**
- * What an address that we give to an operator for one request is for: the result of a payment, the news that it was not processed in time,
- * or the answer to a status query.
+ * The purpose of an address that we give to an operator for one request: to receive the result of a payment, the notice that the payment
+ * was not processed in time, or the answer to a status query.
  */
 export type MessagePurpose = (typeof MESSAGE_PURPOSES)[number];
 export const MESSAGE_PURPOSES = ['result', 'timeout', 'query'] as const;
@@ -131,22 +131,22 @@ const ASKED_BY_OUR_KEY = {
 
 type Messages = {
   readonly purposes: readonly MessagePurpose[];
-  /** The body of our response, in the operator's own words: it says that the message came, and nothing of what follows from it. */
+  /** The body of our response, in the operator's format. It confirms receipt of the message, and does not report its effect. */
   readonly acknowledgement: Readonly<Record<string, string | number>>;
 };
 
 type OperatorEntry = {
   readonly name: string;
   readonly markets: readonly Market[];
-  /** How often it must say that it does not know a payout or refund before that counts: its statuses may lag. */
+  /** How many `not_found` statuses in a row count as evidence for a payout or refund: statuses may lag. */
   readonly notFoundsNeeded: number;
   readonly capabilities: {
     readonly collection: Capabilities;
     readonly payout: Capabilities;
-    /** Null: none is sent. The operator offers none, or none that is certain to be paid once. */
+    /** Null: no refund is sent. The operator offers none, or none that is certain to be paid once. */
     readonly refund: Capabilities | null;
   };
-  /** What arrives at addresses that it gets for one payment or query each; null: its callbacks are hints, at any address. */
+  /** The messages to addresses for one payment or query each; null: callbacks arrive at any address, and are only hints. */
   readonly messages: Messages | null;
 };
 
@@ -206,7 +206,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
   },
 };
 
-/** What the operator can do with payments of this kind. Throws for a refund where it offers none: no such payment is made. */
+/** The capabilities for payments of this kind. Throws for a refund if the operator offers none: no such payment is made. */
 export function capabilitiesOf({
   operator,
   kind,
@@ -230,12 +230,12 @@ export const OPERATOR_IDS = Object.keys(OPERATORS) as [OperatorId, ...OperatorId
 export type Coverage = Readonly<Record<OperatorId, readonly Market[]>>;
 
 const MTN_SANDBOX = 'sandbox';
-/** The sandbox takes the phones of every country; any other target environment is one country's. */
+/** The sandbox takes the phones of every country; any other target environment serves one country. */
 export const MTN_TARGET_ENVIRONMENTS = [MTN_SANDBOX, ...Object.keys(MTN_SYSTEMS)];
-/** An account with Airtel is one country's. */
+/** An account with Airtel serves one country. */
 export const AIRTEL_COUNTRIES = AIRTEL_MARKETS.map(({ country }) => country);
 
-/** What a deployment is set up to reach: the target environment of MTN, and the countries of its accounts with others, if it has any. */
+/** The configured reach of a deployment: MTN's target environment, and the country of its account with each other operator, if any. */
 export type Reach = {
   readonly mtnMomo: string;
   readonly airtelMoney?: string | undefined;
@@ -259,7 +259,7 @@ export function reachedOperators(coverage: Coverage): OperatorId[] {
   return OPERATOR_IDS.filter((operator) => coverage[operator].length > 0);
 }
 
-/** The market of an account with Airtel. Throws for a country where there is none. */
+/** The market of an account with Airtel. Throws for a country without one. */
 export function airtelMarket(country: string): Market {
   const market = AIRTEL_MARKETS.find((each) => each.country === country);
   if (!market) throw new Error(`Airtel Money has no market in ${country}`);
@@ -273,7 +273,7 @@ function withChange(operator: OperatorId, market: Market, changes: readonly Pref
   return { ...market, nationalPrefixes: [...new Set([...kept, ...change.prefixes])] };
 }
 
-/** The coverage with what the deployment's contracts say of amounts. A change of a market that it does not reach changes nothing. */
+/** The coverage with the amount rules of the deployment's contracts. A change for a market that is not reached has no effect. */
 export function withAmountChanges(coverage: Coverage, changes: readonly AmountChange[] = []): Coverage {
   const changed: Record<OperatorId, readonly Market[]> = { ...coverage };
   for (const operator of OPERATOR_IDS) {
@@ -304,7 +304,7 @@ export type Route =
 
 type RoutedPhone = { readonly country: string; readonly nationalNumber: string };
 
-/** The operator of this phone in this currency, guessed by its prefix; `none` if the deployment reaches none. */
+/** The operator of this phone in this currency, guessed from its prefix; `none` if the deployment reaches none. */
 export function routePhone(phone: RoutedPhone, currency: Currency, coverage: Coverage): Route {
   for (const { operator, market } of marketsOf(currency, coverage)) {
     if (market.country !== phone.country) continue;
@@ -315,7 +315,7 @@ export function routePhone(phone: RoutedPhone, currency: Currency, coverage: Cov
   return { kind: 'none' };
 }
 
-/** The operator that a request names, whatever the prefix; `none` when it has no market there, or none that the deployment reaches. */
+/** The operator that a request names, regardless of the prefix; `none` if the deployment reaches no market of the operator there. */
 export function routeToOperator(
   operator: OperatorId,
   { country }: RoutedPhone,
@@ -326,14 +326,14 @@ export function routeToOperator(
   return market ? { kind: 'operator', operator, market } : { kind: 'none' };
 }
 
-/** The operators that a request can name to collect this from a phone of the country. */
+/** The operators that a request can name to collect this amount from a phone of the country. */
 export function operatorsIn(country: string, money: Money, coverage: Coverage): OperatorId[] {
   return collectorsOf(money, coverage)
     .filter(({ market }) => market.country === country)
     .map(({ operator }) => operator);
 }
 
-/** The operators and countries in which this currency is paid, as far as the deployment reaches them. */
+/** The markets with this currency that the deployment reaches, each with its operator. */
 function marketsOf(
   currency: Currency,
   coverage: Coverage,
@@ -347,7 +347,7 @@ export function countriesOf(currency: Currency, coverage: Coverage): string[] {
   return [...new Set(marketsOf(currency, coverage).map(({ market }) => market.country))];
 }
 
-/** The operators that can collect this. None: nobody can pay it. */
+/** The operators that can collect this amount. If there are none, nobody can pay it. */
 export function operatorsCollecting(money: Money, coverage: Coverage): OperatorId[] {
   return [...new Set(collectorsOf(money, coverage).map(({ operator }) => operator))];
 }
@@ -356,12 +356,12 @@ function collectorsOf({ amountMinor, currency }: Money, coverage: Coverage) {
   return marketsOf(currency, coverage).filter(({ market }) => isAllowed(amountMinor, market.amounts.collection));
 }
 
-/** The currencies that an operator takes, as far as the deployment reaches it. In another one nobody is paid or pays. */
+/** The currencies that the reached operators take. No payment is possible in another currency. */
 export function currenciesServed(coverage: Coverage): Currency[] {
   return CURRENCIES.filter((currency) => marketsOf(currency, coverage).length > 0);
 }
 
-/** Who may take a payment of this kind in this currency, in whichever country. */
+/** The operators that may take a payment of this kind in this currency, in any country. */
 export function takersOf(kind: RequestedKind, currency: Currency, coverage: Coverage): Taker[] {
   return marketsOf(currency, coverage).map(({ operator, market }) => takerOf(kind, operator, market));
 }

@@ -1,8 +1,8 @@
-// One exchange with an operator, in words of ours: what was asked, when, how long it took and how it ended.
+// One exchange with an operator, in our own terms: its kind, start, duration and outcome.
 import type { FailureCode } from './failure.ts';
 import type { PaymentId } from './payment.ts';
 
-/** Of a send: whether the operator accepted it. Of a status query: what it says of the payment. Of a name query: whether it has a name. */
+/** For a send: whether the operator accepted it. For a status query: the operator status. For a name query: whether a name exists. */
 export const EXCHANGE_OUTCOMES = [
   ...(['accepted', 'refused'] as const),
   ...(['pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found', 'asked'] as const),
@@ -20,6 +20,6 @@ export type OperatorExchange = {
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly outcome: ExchangeOutcome;
-  /** Of what the operator refused or failed. */
+  /** For a payment that the operator refused or failed. */
   readonly failureCode: FailureCode | null;
 };

@@ -5,7 +5,7 @@
 export type PrefixList = {
   readonly prefixes: readonly string[];
   readonly source: string;
-  /** When the source said so, as `YYYY-MM`. */
+  /** When the source listed these prefixes, as `YYYY-MM`. */
   readonly asOf: string;
 };
 
@@ -36,18 +36,18 @@ export const SAFARICOM_PREFIXES = {
   KE: fromCarrierMap('11 14 18 70 71 72 740 741 742 743 745 746 748 749 757 758 759 768 769 79'),
 } as const;
 
-/** What a deployment changes in the prefixes of one operator in one country. */
+/** A deployment's change of the prefixes of one operator in one country. */
 export type PrefixChange = {
   readonly operator: string;
   readonly country: string;
-  /** Whether they are added to those of the catalogue, or stand in their place. */
+  /** Whether the prefixes are added to the catalogue's prefixes, or replace them. */
   readonly kind: 'added' | 'replaced';
   readonly prefixes: readonly string[];
 };
 
 /**
- * Reads `mtn-momo/UG+=71 75, mtn-momo/ZM=56 76 96`: with `+=` the prefixes are added, with `=` they are all. Null where an entry has
- * another form, or two are about the same market.
+ * Reads `mtn-momo/UG+=71 75, mtn-momo/ZM=56 76 96`: `+=` adds the prefixes, `=` replaces all prefixes. Null if an entry has another
+ * form, or two entries are about the same market.
  */
 export function readPrefixChanges(text: string): readonly PrefixChange[] | null {
   const changes = text.split(',').map(readChange);

@@ -1,28 +1,28 @@
-// The reference under which the operator knows a payment: derived from what the merchant asked for, and never made up.
+// The reference under which the operator knows a payment: derived from the merchant's request, and never random.
 import { createHash } from 'node:crypto';
 import type { Environment } from '../event.ts';
 import type { MerchantId } from '../ids.ts';
 import type { PaymentKind } from './payment.ts';
 
-/** What a reference is derived from. Two payments never have the same. */
+/** The source of a reference. Two payments never have the same source. */
 export type ReferenceSource = {
   readonly environment: Environment;
   readonly merchantId: MerchantId;
   readonly kind: PaymentKind;
-  /** The idempotency key; of a refund the reference of its collection. */
+  /** The idempotency key; for a refund, the reference of its collection. */
   readonly key: string;
-  /** From 1: which payment of this kind has this key. A key may be used again after its response has expired. */
+  /** From 1: counts the payments of this kind with this key. A key may be used again after its response has expired. */
   readonly generation: number;
 };
 
-/** Of all bits of a UUID, those that say version 4 and variant 10. */
+/** The bits of a UUID that say version 4 and variant 10. */
 const VERSION = { byte: 6, keep: 0x0f, set: 0x40 };
 const VARIANT = { byte: 8, keep: 0x3f, set: 0x80 };
 
 /**
- * The same for the same source, for ever: a database that lost a payment derives its reference again when the merchant repeats the
- * request, so the operator says that it has the payment, and nothing is paid twice. Its form is that of a UUID of version 4, which
- * operators demand; its other 122 bits are of a SHA-256.
+ * One source always gives one reference. If the database loses a payment and the merchant repeats the request, the reference is the
+ * same: the operator says that it has the payment, and nothing is paid twice. The reference has the form of a UUID of version 4, which
+ * operators demand. Its other 122 bits come from a SHA-256.
  */
 export function operatorReferenceOf({ environment, merchantId, kind, key, generation }: ReferenceSource): string {
   const source = JSON.stringify(['operator-reference', environment, merchantId, kind, key, generation]);

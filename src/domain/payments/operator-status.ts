@@ -5,24 +5,24 @@ import type { FailureCode } from './failure.ts';
 export type ReportedMoney = { readonly amount: string; readonly currency: string };
 
 /**
- * What the operator said: in answer to a status query or, `refused`, to the send of a payment. `unknown`: the operator could not be
- * queried, or its answer cannot be relied on.
+ * The operator's answer to a status query or, if `refused`, to the send of a payment. `unknown`: the operator could not be queried, or
+ * its answer is unreliable.
  */
 export type OperatorStatus =
-  /** The receipt is null where it follows (`receiptFollows` of the payment). */
+  /** The receipt is null if it follows later (`receiptFollows` of the payment). */
   | { readonly kind: 'paid'; readonly operatorReceipt: string | null }
   | { readonly kind: 'returned'; readonly operatorReceipt: string }
-  /** Paid, or paid and returned, but not with the money that was requested, or by another phone; null where it cannot be read. */
+  /** Paid, or paid and returned, but with other money than requested, or by another phone; null if the value cannot be read. */
   | {
       readonly kind: 'paid_otherwise';
       readonly operatorReceipt: string | null;
       readonly reported: ReportedMoney | null;
     }
-  /** `refused` says how the payment ended only if there was no other try to send it. */
+  /** `refused` decides the payment only if there was no other try to send it. */
   | { readonly kind: 'declined' | 'refused'; readonly failureCode: FailureCode }
   /**
-   * `unreadable`: the operator has it, and what it says of it cannot be read. `other_payment`: what it has under the reference is not
-   * paid, and has another amount, currency or phone than was requested. `asked`: its answer comes later, in a message.
+   * `unreadable`: the operator has the payment, and its status cannot be read. `other_payment`: the operator's payment under the reference
+   * is not paid, and has another amount, currency or phone than requested. `asked`: the answer comes later, in a message.
    */
   | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'other_payment' | 'asked' | 'unknown' };
 
@@ -33,19 +33,19 @@ export type QueriedStatus = {
   readonly queriedAtMs: number;
 };
 
-/** Whether the status says that the operator has the payment, and no more than that which can be recorded. */
+/** Whether the status says that the operator has the payment, and nothing else that can be recorded. */
 export function isAcceptance({ kind }: OperatorStatus): boolean {
   return ['pending', 'paid_otherwise', 'unreadable', 'other_payment'].includes(kind);
 }
 
-/** What a recorder needs to know of the status from which a transition follows. */
+/** The recorder's view of the status from which a transition follows. */
 export type StatusBasis = { readonly kind: OperatorStatus['kind']; readonly queriedAtMs: number };
 
 export function basisOf({ status, queriedAtMs }: QueriedStatus): StatusBasis {
   return { kind: status.kind, queriedAtMs };
 }
 
-/** Whether the status is the answer to a send, which says nothing of other tries. */
+/** Whether the status is the answer to a send, which says nothing about other tries. */
 export function isRefusedSend(basis: StatusBasis | null): boolean {
   return basis?.kind === 'refused';
 }

@@ -1,18 +1,18 @@
 // The name under which an operator knows the payee of a payout, and whether it is the name that the maker typed. Pure.
 
-/** What the operator said of the name of a payee, and when it was asked. */
+/** The operator's answer to a name query, and the time of the query. */
 export type PayeeName = {
-  /** As the operator wrote it, parts of it perhaps masked; null: it has no name for the number. */
+  /** As the operator wrote the name, perhaps with masked parts; null: the operator has no name for the number. */
   readonly name: string | null;
   readonly askedAt: Date;
 };
 
-/** Longer names are cut where they are read. */
+/** Longer names are cut when they are read. */
 export const LONGEST_PAYEE_NAME = 200;
 
 /**
- * Whether each word of the typed name is a word of the operator's, in any order. Capitals, accents and marks between words do not
- * count. An initial stands for a word that begins with it, and a word that the operator masks, as `JO***`, for each that begins so.
+ * Whether each word of the typed name is a word of the operator's name, in any order. Capitals, accents and marks between words do
+ * not count. A typed initial matches a word that begins with it. A masked word, such as `JO***`, matches each word that begins with `JO`.
  */
 export function isSameName(typed: string, name: string): boolean {
   const theirs = wordsOf(name);

@@ -1,4 +1,4 @@
-// Decides how a transition input changes a payment, and what money that moves. The operations record the change.
+// Decides how a transition input changes a payment, and which money the change moves. The operations record the change.
 import type { Clocks } from '../clocks.ts';
 import type { UserId } from '../ids.ts';
 import { COLLECTION_TRANSITIONS, type Collection } from './collection.ts';
@@ -20,18 +20,18 @@ export type Decision =
   | { readonly kind: 'rejected'; readonly by: UserId; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly by: UserId };
 
-/** What a change of a payment is recorded from: what its workflow records or, of a payout or refund, what people decide. */
+/** The input of a change: a transition input from the workflow or, for a payout or refund, a decision of people. */
 export type ChangeInput<Kind extends PaymentKind = PaymentKind> =
   TransitionInput<Kind> | (Kind extends 'collection' ? never : Decision);
 
 export type PaymentChange<Changed extends Payment = Payment> = {
   readonly before: Changed;
   readonly after: Changed;
-  /** What made a payout or refund fail; null unless it failed. */
+  /** The cause of a payout's or refund's failure; null unless it failed. */
   readonly failedBy: FailureCause | null;
-  /** Whether the change may be written only while no acceptance by the operator is recorded. Of a collection the state says it. */
+  /** Whether the change may be written only while no acceptance by the operator is recorded. A collection's state shows that. */
   readonly requiresNotAccepted: boolean;
-  /** Whether the change may be written only while no try to send it is recorded. */
+  /** Whether the change may be written only while no try to send the payment is recorded. */
   readonly requiresNotSent: boolean;
   /** When the workflow is checked, unless the payment has changed by then; null when nothing more is awaited. */
   readonly checkDueAt: Date | null;
@@ -69,7 +69,7 @@ export function changePayment<Changed extends Payment>(
   };
 }
 
-// What the operator said of an expired collection stands, unless it said nothing then: it may still turn out paid only.
+// An expired collection may still turn out to be paid. A decline counts only if the operator had not said how the collection ended.
 function isOutcomeOpen({ kind, state, failureCode }: Payment, input: ChangeInput): boolean {
   return kind !== 'collection' || state !== 'expired' || input.kind !== 'declined' || failureCode === 'unknown';
 }
@@ -108,7 +108,7 @@ function requestedFields(before: Collection | Payout, { state, input }: Entry) {
 
 function promptFields({ sendBegunAt, createdAt, promptExpiresAt }: Collection, { state, at, clocks }: Entry) {
   if (state !== 'prompted') return { sendBegunAt, promptExpiresAt };
-  // What was prompted was sent; when, an older version did not record. The database adds the same.
+  // A prompted collection was sent, but an older version did not record when. The database adds the same time.
   return { sendBegunAt: sendBegunAt ?? createdAt, promptExpiresAt: after(at, clocks.promptWindowMs) };
 }
 
@@ -135,7 +135,7 @@ function checkDueAt(payment: Payment, clocks: ChangeClocks): Date | null {
   return after(expiresAt ?? updatedAt, clocks.staleAfterMs);
 }
 
-// What ended on evidence, and not by the operator's own status, may still turn out to be paid.
+// A payment that ended on evidence, and not by the operator's own status, may still turn out to be paid.
 function lateCheckReason({ kind, state }: Payment, by: ChangeInput['kind']): LateCheckReason | null {
   if (state === 'succeeded') return 'may_be_returned';
   const mayBePaid = kind === 'collection' ? state === 'expired' : by === 'never_accepted';
@@ -175,7 +175,7 @@ const POSTINGS: {
   },
 };
 
-/** The posting on entry into the payment's current state, or null when that moves no money. A refund's is that of its collection. */
+/** The posting on entry into the payment's current state, or null if the state moves no money. A refund has its collection's posting. */
 export function postingOf(payment: Collection | Payout): Posting | null {
   const kind = payment.kind === 'collection' ? POSTINGS.collection[payment.state] : POSTINGS.payout[payment.state];
   return kind && posting(kind, payment);

@@ -1,4 +1,4 @@
-// The fields that payments of several kinds have in common.
+// The fields that several kinds of payments share.
 import type { Approval } from './approval.ts';
 import type { FailureCode } from './failure.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../ids.ts';
@@ -15,27 +15,27 @@ export type PaymentFields<Kind extends string, Id extends string, State extends 
   readonly reference: string;
   readonly phone: string;
   readonly operator: OperatorId;
-  /** The operator's name for it, recorded before anything is sent: see `operatorReferenceOf`. */
+  /** The operator reference, recorded before anything is sent: see `operatorReferenceOf`. */
   readonly operatorReference: string;
   readonly failureCode: FailureCode | null;
-  /** The request that made it; null: it was made before that was recorded. */
+  /** The request that created the payment; null: the payment is older than this field. */
   readonly requestId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** When the first try to send it began, whatever it led to; null when nobody tried. */
+  /** When the first try to send the payment began, whatever its result; null if nobody tried. */
   readonly sendBegunAt: Date | null;
-  /** Whether a repeated send might pay twice, so that none is ever repeated; as the catalogue had it when the payment was made. */
+  /** Whether a repeated send might pay twice, so that no send is repeated; from the catalogue when the payment was created. */
   readonly sendsOnce: boolean;
-  /** How many sends began with which the operator did nothing; the process that had its answer attests the last of them. */
+  /** How many sends were taken back, because the operator did nothing with them. The process that got the answer attests the last one. */
   readonly sendsTakenBack: number;
   readonly takeBackAttestation: string | null;
-  /** Whether the operator's statuses name no receipt, so that it is recorded after the payment; as for `sendsOnce`. */
+  /** Whether the operator's statuses name no receipt, so that the receipt is recorded later; from the catalogue as `sendsOnce`. */
   readonly receiptFollows: boolean;
-  /** The id that the operator issued when it accepted the payment; null: none is known. */
+  /** The issued id; null: no issued id is known. */
   readonly operatorIssuedId: string | null;
 };
 
-/** Of what merchants request of the public API: collections and payouts. */
+/** The fields of payments that merchants request by the public API: collections and payouts. */
 export type RequestedFields<State extends string> = {
   readonly idempotencyKey: string;
   readonly previousState: State | null;
@@ -44,28 +44,28 @@ export type RequestedFields<State extends string> = {
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly amountReversedMinor: bigint;
-  /** The operator's own number of the payment that it paid; null until it has paid, or has told the number. */
+  /** The operator receipt; null until the operator has paid and has reported the receipt. */
   readonly operatorReceipt: string | null;
-  /** The key that it was created with; null: none, or it was created before that was recorded. */
+  /** The API key that created the payment; null: no key did, or the payment is older than this field. */
   readonly apiKeyId: ApiKeyId | null;
 };
 
-/** Of what people release: payouts and refunds. */
+/** The fields of payments that people release: payouts and refunds. */
 export type MoneyOutFields = {
-  /** The maker: the person who requested it, or who created the API key that did. Never one of its approvers. */
+  /** The maker: the person who requested the payment, or who created the API key that did. Never one of the approvers. */
   readonly createdBy: UserId;
   readonly approvalsRequired: number;
   /** Oldest first. */
   readonly approvals: readonly Approval[];
   readonly decidedBy: UserId | null;
   readonly rejectionReason: string | null;
-  /** From this time on it cannot be released. */
+  /** From this time on the payment cannot be released. */
   readonly expiresAt: Date;
-  /** After this time it is not sent any more; null until it is released. */
+  /** After this time the payment is not sent any more; null until its release. */
   readonly sendDeadlineAt: Date | null;
-  /** By the process that recorded the request; null when no process of ours did, or one of a version that attested none. */
+  /** By the process that recorded the request; null if no process of ours did, or if its version attested none. */
   readonly requestAttestation: string | null;
-  /** By the process that recorded the release; null until then, and as for approvals. */
+  /** By the process that recorded the release; null until the release, or as for `requestAttestation`. */
   readonly releaseAttestation: string | null;
   /** When the operator first confirmed that it has the payment: from then on `not_found` does not make it fail. */
   readonly acceptedAt: Date | null;
@@ -78,7 +78,7 @@ export type NotFounds = {
   readonly notFoundLastAt: Date | null;
 };
 
-/** What merchants see of what they requested, between its state and what its kind alone has. Amounts fit a JSON number by check. */
+/** The JSON fields that requested payments share, after the state and before the fields of one kind. Amounts fit a JSON number by check. */
 export function requestedObject(
   payment: PaymentFields<string, string, string> & RequestedFields<string>,
   failure: object | null,
@@ -97,7 +97,7 @@ export function requestedObject(
   };
 }
 
-/** What merchants see of what people release, after what its kind alone has. */
+/** The JSON fields that payouts and refunds share, after the fields of one kind. */
 export function moneyOutObject(payment: PaymentFields<string, string, string> & MoneyOutFields) {
   return {
     approvals_required: payment.approvalsRequired,

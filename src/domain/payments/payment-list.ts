@@ -1,10 +1,10 @@
-// What people ask of lists of payments: filters, orders, the place where a page ends, and counts that stop somewhere.
+// Requests for lists of payments: filters, orders, the place where a page ends, and bounded counts.
 import type { UserId } from '../ids.ts';
 
 export const LIST_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const;
 export type ListOrder = (typeof LIST_ORDERS)[number];
 
-/** All that is given must be so. */
+/** A payment must match every given field. */
 export type ListFilter = {
   /** Any of these states; an empty list matches nothing. */
   readonly states?: readonly string[];
@@ -14,7 +14,7 @@ export type ListFilter = {
   readonly operatorReference?: string;
   readonly createdBy?: string;
   readonly apiKeyId?: string;
-  /** Only collections that payers made at it. */
+  /** Only collections that payers made at this checkout. */
   readonly checkoutId?: string;
   readonly operator?: string;
   /** Inclusive. */
@@ -25,7 +25,7 @@ export type ListFilter = {
   readonly createdFrom?: Date;
   /** Exclusive. */
   readonly createdTo?: Date;
-  /** Only payouts that this person neither made nor approved, and that have not expired then. */
+  /** Only payouts that this person neither made nor approved, and that have not expired at this time. */
   readonly waitingFor?: { readonly userId: UserId; readonly at: Date };
 };
 
@@ -39,11 +39,11 @@ export type ListRequest = {
   readonly limit: number;
 };
 
-/** At most as many as were asked for. With fewer of them, and `next`, no more were found in what one page looks through. */
+/** At most `limit` items. Fewer items with a `next` mean that one page's search ended before it found more. */
 export type ListedPage<Payment> = { readonly items: readonly Payment[]; readonly next: ListPlace | null };
 
-/** How many match; with `isAtLeast`, so many or more. */
+/** How many payments match; with `isAtLeast`, this number or more. */
 export type BoundedCount = { readonly count: number; readonly isAtLeast: boolean };
 
-/** Counted up to here. */
+/** Matches are counted up to this number. */
 export const MAX_COUNTED = 1000;

@@ -14,10 +14,10 @@ import {
 } from './operator-catalogue.ts';
 import { countryName, invalidPhone, parsePhone, type Phone } from './phone.ts';
 
-/** How long an idempotency key counts after its first use: far longer than a merchant's server retries. It may be kept for longer. */
+/** How long an idempotency key counts after its first use: far longer than a merchant's server retries. The key may be kept longer. */
 export const IDEMPOTENCY_KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** A well-formed request; whether it can be carried out depends on the merchant and on the operators. */
+/** A well-formed request. The merchant and the operators determine whether the request can be carried out. */
 export type PaymentRequest = {
   readonly phone: string;
   readonly amountMinor: bigint;
@@ -25,16 +25,17 @@ export type PaymentRequest = {
   readonly currency: string | null;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Decides, whatever the prefix of the phone. Absent where none was named: two equal requests without it have one fingerprint. */
+  /** Takes precedence over the phone's prefix. Absent if none was named: two equal requests without an operator have one fingerprint. */
   readonly operator?: OperatorId | undefined;
-  /** Of a payout: the name of the payee, as the maker knows it. Absent as the operator. */
+  /** For a payout: the name of the payee, as the maker knows it. Absent if none was given, for the same reason as `operator`. */
   readonly payeeName?: string | undefined;
 };
 
 /**
- * The operator that will raise the prompt or pay: the one that the request names, or that the phone's prefix suggests. Throws one error that lists every problem: a phone of the wrong form
- * or network or of a country that the deployment does not reach, an amount outside the operator's bounds or off its step, a currency that
- * is not the merchant's. Where no operator is found, the amount must be one that some operator takes.
+ * The operator that will raise the prompt or pay: the request names it, or the phone's prefix suggests it. Throws one error that lists
+ * every problem: a phone of the wrong form or network, or of a country that the deployment does not reach; an amount outside the
+ * operator's bounds or off its step; a currency that is not the merchant's. If no operator is found, the amount must be one that some
+ * operator takes.
  */
 export function planPayment(
   request: PaymentRequest,
@@ -66,7 +67,7 @@ export function planPayment(
   return { operator: route.operator };
 }
 
-/** What is wrong with the currency that a request states; null: nothing. */
+/** The problem of the currency that a request states; null: no problem. */
 export function currencyIssue(stated: string | null, currency: Currency): ParameterIssue | null {
   if (stated === null || stated === currency) return null;
   const message = `currency must be ${currency}, the currency of your account. Leave it out to use that.`;
@@ -79,8 +80,8 @@ type Refundable = Pick<PaymentRequest, 'phone' | 'amountMinor'> & {
 };
 
 /**
- * Why the whole of a paid collection is not given back, as a sentence: the operator's step for collections has grown since, and nobody
- * knows what the operator would make of another amount. Null: nothing is against it.
+ * Why a paid collection cannot be refunded, as a sentence: the operator's step for collections has grown since the payment, and nobody
+ * knows how the operator treats an amount off its step. Null: a refund is possible.
  */
 export function refundRefusal(
   { phone: digits, amountMinor, operator, currency }: Refundable,

@@ -1,4 +1,4 @@
-// What collections, payouts and reversals have in common: how one is identified, and which of their states are final.
+// Definitions shared by collections, payouts and reversals: how a payment is identified, and which states are final.
 import type { CollectionId, MerchantId, PayoutId, ReversalId } from '../ids.ts';
 import type { Collection } from './collection.ts';
 import type { Payout } from './payout.ts';
@@ -11,7 +11,7 @@ export type PaymentKind = keyof Payments;
 export const PAYMENT_KINDS = ['collection', 'payout', 'reversal'] as const satisfies readonly PaymentKind[];
 export type PaymentId = PaymentIds[PaymentKind];
 
-/** Identifies one payment. Workflows, signals and histories identify it by nothing else. */
+/** Identifies one payment. Workflows, signals and histories identify a payment by nothing else. */
 export type PaymentRef<Kind extends PaymentKind = PaymentKind> = {
   [Each in Kind]: { readonly kind: Each; readonly id: PaymentIds[Each]; readonly merchantId: MerchantId };
 }[Kind];

@@ -4,7 +4,7 @@ import type { QueriedStatus } from './operator-status.ts';
 import type { PayoutState } from './payout.ts';
 import { isBeingSent, nextOfUnpaid, type MoneyOutSnapshot, type UnpaidInput } from './send-progress.ts';
 
-/** What a payout's workflow records a transition from. Decisions of people are recorded by their own operations. */
+/** The transition inputs that a payout's workflow records. Decisions of people are recorded by their own operations. */
 export type PayoutOutcomeInput =
   UnpaidInput | { readonly kind: 'paid'; readonly operatorReceipt: string | null } | { readonly kind: 'returned' };
 

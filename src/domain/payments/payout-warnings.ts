@@ -1,9 +1,9 @@
-// What an approver should know before a payout is released: earlier payouts to its number, and what is unusual about it.
+// The judgement of a payout before its release: earlier payouts to its number, and warnings about unusual facts.
 import type { PayoutId } from '../ids.ts';
 import { isSameName, type PayeeName } from './payee-name.ts';
 import type { Payout, PayoutState } from './payout.ts';
 
-/** Of payouts that were released and did not fail: paid, or on their way. */
+/** The states of payouts that were released and did not fail: paid, or on their way. */
 export const SENT_STATES = [
   'released',
   'reconciling',
@@ -11,37 +11,37 @@ export const SENT_STATES = [
   'reversed',
 ] as const satisfies readonly PayoutState[];
 
-/** Earlier payouts are counted up to here. */
+/** Earlier payouts are counted up to this number. */
 export const MAX_EARLIER = 100;
-/** A payout of the same amount to the same number, made so long before or after, may be the same one twice. */
+/** Two payouts of the same amount to the same number within this time may be one payout made twice. */
 export const SAME_PAYOUT_MS = 24 * 60 * 60 * 1000;
-/** The payouts that say what is usual: of so many days, and the newest so many of them. */
+/** The usual amount comes from the newest payouts: from at most this many days, and at most this many payouts. */
 export const USUAL_DAYS = 90;
 export const USUAL_PAYOUTS = 500;
-/** Of fewer, no amount is usual. */
+/** With fewer payouts, no amount counts as usual. */
 const LEAST_USUAL = 10;
-/** So many times the median is unusual. */
+/** An amount above this multiple of the median is unusual. */
 const TIMES_USUAL = 5n;
 
-/** Payouts to the same number, other than the one in question, that are paid or on their way. */
+/** Other payouts to the same number that are paid or on their way. */
 export type EarlierPayouts = {
   readonly count: number;
   readonly isAtLeast: boolean;
   readonly last: Pick<Payout, 'id' | 'createdAt' | 'amountMinor' | 'state'> | null;
 };
 
-/** What is known of the payouts around one. */
+/** The recorded facts with which a payout is compared. */
 export type PayoutHistory = {
   readonly earlier: EarlierPayouts;
   /** The newest payout to the same number with the same amount, queued or sent, created within 24 hours of it. */
   readonly same: Pick<Payout, 'id' | 'createdAt' | 'state'> | null;
-  /** The newest payout with the same reference that was sent, and to how many numbers the last of those went. */
+  /** The newest sent payout with the same reference, and to how many numbers the last sent payouts with that reference went. */
   readonly ofReference: (Pick<Payout, 'id' | 'phone'> & { readonly phones: number }) | null;
   /** Null: the operator was not asked for the name of the payee, or has not answered. */
   readonly payee: PayeeName | null;
 };
 
-/** The median of what the merchant paid out lately, and of how many payouts. */
+/** The median amount of the merchant's recent payouts, and the number of these payouts. */
 export type UsualAmount = { readonly medianMinor: bigint | null; readonly count: number };
 
 export type PayoutWarning =
@@ -62,10 +62,10 @@ export type PayoutJudgement = Pick<PayoutHistory, 'earlier' | 'payee'> & {
 
 /**
  * The warnings of a payout that waits for release:
- * - no payout to its number was sent before, or all that were failed;
- * - another one of the same amount to the same number, queued or sent, was created within 24 hours;
- * - the last 20 sent payouts with its reference all went to one other number: a reference of several numbers names nobody;
- * - its amount is more than five times the median of the newest 500 payouts that succeeded within 90 days, of ten at least;
+ * - no payout to its number was sent before, or all sent payouts failed;
+ * - another payout of the same amount to the same number, queued or sent, was created within 24 hours;
+ * - the last 20 sent payouts with its reference all went to one other number: a reference for several numbers identifies no payee;
+ * - its amount is more than five times the median of the newest 500 payouts that succeeded within 90 days, if at least ten did;
  * - the operator has another name for the number than the maker typed.
  */
 export function warningsOf(

@@ -1,4 +1,4 @@
-// A payout: its states, the table of its transitions, and what merchants see of it.
+// A payout: its states, the table of its transitions, and its JSON for merchants.
 import { approvalState, type ApprovalState } from './approval.ts';
 import { payoutFailure } from './failure.ts';
 import type { PayoutId } from '../ids.ts';
@@ -35,7 +35,7 @@ export const PAYOUT_STATES = Object.keys(PAYOUT_TRANSITIONS) as PayoutState[];
 export type Payout = PaymentFields<'payout', PayoutId, PayoutState> &
   RequestedFields<PayoutState> &
   MoneyOutFields & {
-    /** As the maker typed it, to be compared with the operator's; null: no name was given. */
+    /** As the maker typed the name, to be compared with the operator's; null: no name was given. */
     readonly payeeName: string | null;
   };
 

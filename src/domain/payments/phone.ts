@@ -16,7 +16,7 @@ export const PHONE_FORM = `digits only, country code first, no plus sign and no 
 
 const MIN_DIGITS = 8;
 const MAX_DIGITS = 15;
-/** Countries whose numbers became longer: what those who have the former number must add. */
+/** Countries whose numbers became longer, with the digits to add to a former number. */
 const LENGTHENED: Readonly<Record<string, string>> = {
   BJ: 'since 2024: 01, then the former eight digits',
   CI: 'since 2021: 01, 05 or 07 by the network, then the former eight digits',
@@ -26,9 +26,9 @@ const COUNTRY_NAMES = new Intl.DisplayNames(['en'], { type: 'region' });
 
 let last: { readonly text: string; readonly phone: Phone | null } = { text: '', phone: null };
 
-/** The mobile phone that `text` names, or null when it is not one in the required form. A landline gives null. */
+/** The mobile phone that `text` names, or null if `text` is no mobile phone in the required form. A landline gives null. */
 export function parsePhone(text: string): Phone | null {
-  // A request's phone is checked, and then led to its operator.
+  // One request reads its phone twice: to check the phone, and to route it to an operator.
   if (last.text !== text) last = { text, phone: readPhone(text) };
   return last.phone;
 }
@@ -43,7 +43,7 @@ function readPhone(text: string): Phone | null {
   return { digits: text, country: parsed.country, nationalNumber: parsed.nationalNumber };
 }
 
-/** The very cause for which `parsePhone` does not take the text, as a sentence. */
+/** The exact reason why `parsePhone` refuses the text, as a sentence. */
 export function describePhoneProblem(text: string): string {
   if (text === '') return 'It is empty.';
   if (text.startsWith('+')) return 'It begins with a plus sign.';
@@ -57,7 +57,7 @@ export function describePhoneProblem(text: string): string {
     return 'It does not begin with a country code.';
   }
   const { country, countryCallingCode: code } = parsed;
-  // Several countries have this code, and it is a number of none of them.
+  // Several countries have this code, and the number belongs to none of them.
   if (country === undefined) return `It is not a mobile number of a country with the code ${code}.`;
   if (parsed.isValid() && parsed.number !== `+${text}`) return `Leave out the 0 after the country code ${code}.`;
   const given = text.length - code.length;
@@ -77,12 +77,12 @@ export function isMobilePrefix(country: string, prefix: string): boolean {
   );
 }
 
-/** Whether numbers of the country that are as long as this one became longer. */
+/** Whether the number has the former length of the country's numbers, which became longer. */
 export function isFormerLength(country: string, nationalNumber: string): boolean {
   return LENGTHENED[country] !== undefined && nationalNumber.length === FORMER_LENGTH;
 }
 
-/** How long mobile numbers of the country are, as a sentence with an example. */
+/** The length of the country's mobile numbers, as a sentence with an example. */
 export function describeLength(country: string): string {
   const example = getExampleNumber(country as CountryCode, examples);
   if (example === undefined) return `It is not a mobile number of ${countryName(country)}.`;
@@ -94,7 +94,7 @@ export function describeLength(country: string): string {
   );
 }
 
-/** What to tell whoever sent the text as `phone` in a request. */
+/** The error message for a request whose `phone` is this text. */
 export function invalidPhone(text: string): string {
   return `phone must be a mobile number: ${PHONE_FORM}. ${describePhoneProblem(text)}`;
 }

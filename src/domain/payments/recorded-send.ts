@@ -1,4 +1,4 @@
-// What a row records of a send, and which ends of a payment it confirms.
+// The send as the payment's row records it, and the ends of a payment that the row confirms.
 import type { Clocks } from '../clocks.ts';
 import { OPERATORS } from './operator-catalogue.ts';
 import type { MoneyOut } from './payment.ts';
@@ -7,20 +7,20 @@ import type { Reversal } from './reversal.ts';
 import { isRefundNeverSent } from './reversal-progress.ts';
 import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
-/** As a row records it. The send deadline is set by the release. */
+/** The fields of a row that record the send. The release sets the send deadline. */
 type RecordedSend = Pick<
   MoneyOut,
   'operator' | 'sendDeadlineAt' | 'sendBegunAt' | 'sendsOnce' | 'acceptedAt' | keyof NotFounds
 >;
 
-/** Whether and until when it may be sent, as far as the row says. */
+/** Until when the payment may be sent, and whether a send began, by the row. */
 function sendOf({ sendDeadlineAt, sendBegunAt }: Pick<RecordedSend, 'sendDeadlineAt' | 'sendBegunAt'>) {
   return { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null };
 }
 
 export type SendClocks = Pick<Clocks, 'notFoundSpanMs' | 'payoutOverdueMs'>;
 
-/** When its outcome is overdue: what the operator has is sent no more, so that it is not waited for until the send deadline. */
+/** When the outcome is overdue. An accepted payment is not sent again, so its outcome may be overdue before the send deadline. */
 export function sentOverdueAt(
   { sendDeadlineAt, acceptedAt }: Pick<RecordedSend, 'sendDeadlineAt' | 'acceptedAt'>,
   payoutOverdueMs: number,
@@ -29,7 +29,7 @@ export function sentOverdueAt(
   return new Date(Math.min(sendDeadlineAt.getTime(), acceptedAt.getTime() + payoutOverdueMs));
 }
 
-/** The send as the payment's next step is decided from it. */
+/** The progress of the send, from which the payment's next step is decided. */
 export function sendProgressOf(row: RecordedSend, { notFoundSpanMs, payoutOverdueMs }: SendClocks): SendProgress {
   const overdueAt = sentOverdueAt(row, payoutOverdueMs);
   return {
@@ -42,19 +42,19 @@ export function sendProgressOf(row: RecordedSend, { notFoundSpanMs, payoutOverdu
   };
 }
 
-/** Whether the row confirms `never_sent`, recorded `at`. The statement that records it checks once more that no try began. */
+/** Whether the row confirms `never_sent`, recorded `at`. The recording statement checks again that no try began. */
 export function confirmsNeverSent(row: Parameters<typeof sendOf>[0], at: Date): boolean {
   return isNeverSent(sendOf(row), at.getTime());
 }
 
-/** The same of a refund, which is not sent either once the operator returned the collection. */
+/** Whether the row confirms `never_sent` of a refund, which also is not sent once the operator returned the collection. */
 export function confirmsRefundNeverSent(row: Reversal, at: Date): boolean {
   return isRefundNeverSent({ ...sendOf(row), isCollectionReturned: row.isCollectionReturned }, at.getTime());
 }
 
 /**
- * Whether the operator said often enough, and for long enough, that it does not know the payment. One status may lag. Of what is sent once
- * no number of them is enough: a wrong guess would have it paid twice.
+ * Whether the operator said often enough, and for long enough, that it does not know the payment. One status may lag. For a payment that
+ * is sent once, no number of statuses is enough: a wrong guess would lead to a second payment.
  */
 export function hasNotFoundEvidence(
   {
@@ -72,7 +72,7 @@ export function hasNotFoundEvidence(
 }
 
 /**
- * Whether the row confirms `never_accepted` from a status queried at that time and recorded `at`. The earlier of the two
+ * Whether the row confirms `never_accepted` from a status queried at `queriedAtMs` and recorded `at`. The earlier of the two
  * times counts, because the clock of the process that made the query may be ahead.
  */
 export function confirmsNeverAccepted(

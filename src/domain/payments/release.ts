@@ -1,4 +1,4 @@
-// Whether a person may release a payout or a refund: by the two-person rule, and by what the merchant's policy requires besides.
+// Whether a person may release a payout or a refund, by the two-person rule and the merchant's policy.
 import { DomainError, stateConflict } from '../errors.ts';
 import { hasFreshSecondFactor, permissionDenied, type Person } from '../accounts/member.ts';
 import type { MoneyOut } from './payment.ts';
@@ -14,12 +14,12 @@ export type ReleaseAttempt = {
   readonly payment: MoneyOut;
   readonly person: Person;
   readonly policy: Policy;
-  /** What this person released in the 24 hours before `at`, payouts and refunds together. */
+  /** The amount that this person released in the 24 hours before `at`, payouts and refunds together. */
   readonly releasedMinor: bigint;
   readonly at: Date;
 };
 
-/** Throws `approval_self`, `state_conflict` or `permission_denied` when this person may not approve this payment now. */
+/** Throws `approval_self`, `state_conflict` or `permission_denied` if this person may not approve this payment now. */
 export function checkRelease(attempt: ReleaseAttempt): void {
   const { payment, person, policy, at } = attempt;
   const noun = nounOf(payment);
@@ -38,7 +38,7 @@ export function checkRelease(attempt: ReleaseAttempt): void {
   }
 }
 
-/** Throws `permission_denied` when this person must verify the second factor again before they release anything. */
+/** Throws `permission_denied` if this person must verify the second factor again before a release. */
 export function checkSecondFactor(person: Person, policy: Policy, at: Date): void {
   if ((person.hasSecondFactor || policy.secondFactorRequired) && !hasFreshSecondFactor(person, at)) {
     throw permissionDenied('no fresh second factor');
@@ -50,7 +50,7 @@ export function notQueued(payment: MoneyOut): DomainError {
   return stateConflict(text);
 }
 
-/** Whether its maker may cancel it: until somebody tries to send it. */
+/** Whether the maker may cancel the payment: until somebody tries to send it. */
 export function isCancellable({ state, sendBegunAt }: Pick<MoneyOut, 'state' | 'sendBegunAt'>): boolean {
   return state === 'queued' || (state === 'released' && sendBegunAt === null);
 }
@@ -68,7 +68,7 @@ function nounOf({ kind }: Pick<MoneyOut, 'kind'>): 'payout' | 'refund' {
   return kind === 'payout' ? 'payout' : 'refund';
 }
 
-/** Whether as many people approved the payment as it needs, each once and none of them its maker. */
+/** Whether enough people approved the payment, each once and none of them its maker. */
 export function isReleasedByOthers({ approvals, approvalsRequired: required, createdBy }: MoneyOut): boolean {
   const others = new Set(approvals.map(({ userId }) => userId).filter((userId) => userId !== createdBy));
   return others.size >= required && others.size === approvals.length;

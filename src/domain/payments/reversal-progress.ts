@@ -4,7 +4,7 @@ import type { QueriedStatus } from './operator-status.ts';
 import type { ReversalState } from './reversal.ts';
 import { isBeingSent, isNeverSent, nextOfUnpaid, type MoneyOutSnapshot, type UnpaidInput } from './send-progress.ts';
 
-/** What a reversal's workflow records a transition from. Decisions of people are recorded by their own operations. */
+/** The transition inputs that a reversal's workflow records. Decisions of people are recorded by their own operations. */
 export type ReversalTransitionInput = UnpaidInput | { readonly kind: 'refunded' };
 
 export type ReversalSnapshot = MoneyOutSnapshot<ReversalState> & {
@@ -12,7 +12,7 @@ export type ReversalSnapshot = MoneyOutSnapshot<ReversalState> & {
   readonly isCollectionReturned: boolean;
 };
 
-/** Whether nobody tried to send the refund, and nobody may any more: it is too late, or not needed. */
+/** Whether nobody tried to send the refund, and nobody may any more: it is too late, or the operator returned the collection. */
 export function isRefundNeverSent(
   snapshot: Pick<ReversalSnapshot, 'isSendBegun' | 'sendDeadlineAtMs' | 'isCollectionReturned'>,
   atMs: number,
@@ -22,8 +22,8 @@ export function isRefundNeverSent(
 }
 
 /**
- * The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed. The ledger has no posting for a
- * refund that came back to us: it stays pending until a person looks at it.
+ * The transition to record now, or null to keep waiting. The operator confirms every outcome. The ledger has no posting for a refund that
+ * came back to us: the refund stays pending until a person looks at it.
  */
 export function nextReversalTransition(
   snapshot: ReversalSnapshot,

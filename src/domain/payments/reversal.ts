@@ -1,4 +1,4 @@
-// A reversal that a maker requested: its states, the table of its transitions, and what merchants see of it.
+// A reversal that a maker requested: its states, the table of its transitions, and its JSON for merchants.
 import { approvalState, type ApprovalState } from './approval.ts';
 import { payoutFailure } from './failure.ts';
 import type { CollectionId, ReversalId } from '../ids.ts';
@@ -27,7 +27,7 @@ export function statesOfReversalApproval(approval: ApprovalState): ReversalState
   return REVERSAL_STATES.filter((state) => approvalState(state) === approval);
 }
 
-/** Amount, currency, phone, reference and operator are those of the collection: the whole of it goes back where it came from. */
+/** Amount, currency, phone, reference and operator equal the collection's: the whole amount goes back to the payer. */
 export type Reversal = PaymentFields<'reversal', ReversalId, ReversalState> &
   MoneyOutFields & {
     readonly collectionId: CollectionId;

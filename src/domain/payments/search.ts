@@ -1,8 +1,8 @@
-// What a search finds: objects of one merchant, and by what each of them was found.
+// The results of a search: objects of one merchant, and the field by which each object was found.
 import type { IdWith } from '../ids.ts';
 import { PAYMENT_KINDS } from './payment.ts';
 
-/** At most as many are shown. */
+/** The most results that are shown. */
 export const MOST_HITS = 20;
 
 export const HIT_KINDS = [
@@ -33,7 +33,7 @@ export type SearchHit = {
   readonly kind: HitKind;
   readonly id: IdWith<'col' | 'pay' | 'rev' | 'evt' | 'dlv' | 'whe' | 'key' | 'chk' | 'req'>;
   readonly foundBy: FoundBy;
-  /** Of a payment, a delivery or an endpoint. That of a checkout follows from more than its row. */
+  /** The state of a payment, a delivery or an endpoint. A checkout's state does not follow from its row alone. */
   readonly state: string | null;
   readonly amountMinor: bigint | null;
   readonly currency: string | null;

@@ -1,21 +1,21 @@
-// How far the send of a payout or refund got, and what follows from a status unless the operator has paid it. Pure, because workflows
-// replay it.
+// The progress of a payout's or refund's send, and the transitions that follow while the operator has not paid. Pure, because workflows
+// replay these functions.
 import type { FailureCode } from './failure.ts';
 import type { QueriedStatus } from './operator-status.ts';
 
 /** Times are Unix milliseconds. */
 export type SendProgress = {
-  /** Null: it may not be sent yet. */
+  /** Null: the payment may not be sent yet. */
   readonly sendDeadlineAtMs: number | null;
-  /** When its outcome is overdue, if the operator has it: earlier than the end of the sends. Absent: then. */
+  /** When the outcome is overdue: for an accepted payment perhaps before the send deadline. Absent: at the send deadline. */
   readonly overdueAtMs?: number;
-  /** Whether any try to send it ever began. */
+  /** Whether any try to send the payment began. */
   readonly isSendBegun: boolean;
-  /** Present where a repeated send might pay twice: then `not_found` is no evidence. */
+  /** Present if a repeated send might pay twice: then `not_found` is no evidence. */
   readonly isSentOnce?: true;
   /** Whether the operator has confirmed at least once that it has the payment. */
   readonly isAccepted: boolean;
-  /** How often in a row it said that it does not know the payment, and whether that is evidence enough. */
+  /** How often in a row the operator did not know the payment, and whether the not-found evidence is complete. */
   readonly notFoundCount: number;
   readonly hasNotFoundEvidence: boolean;
 };
@@ -28,14 +28,14 @@ export type MoneyOutSnapshot<State> = SendProgress & {
   readonly expiresAtMs: number;
 };
 
-/** What a transition of a payout or refund is recorded from, unless the operator has paid it. */
+/** The transition inputs of a payout or refund that the operator has not paid. */
 export type UnpaidInput =
   | { readonly kind: 'approval_expired' | 'outcome_unknown' }
   | NeverSentInput
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
-/** Whether it was the operator that took no calls is what the recorder reads, whoever says that nobody tried to send it. */
+/** The recorder itself reads whether the operator was away, for every caller that reports `never_sent`. */
 export type NeverSentInput = { readonly kind: 'never_sent'; readonly isOperatorAway?: boolean };
 
 /** When the outcome of a payment that is being sent is overdue; null while it may not be sent. */
@@ -50,7 +50,7 @@ export function isBeingSent({ state, sendDeadlineAtMs }: MoneyOutSnapshot<string
   return (state === 'released' || state === 'reconciling') && sendDeadlineAtMs !== null;
 }
 
-/** The transition of a payment that is being sent, where the status does not say that it is paid; null to keep waiting. */
+/** The transition of a payment that is being sent, from a status that does not report it as paid; null to keep waiting. */
 export function nextOfUnpaid(
   snapshot: MoneyOutSnapshot<string>,
   { status, queriedAtMs }: QueriedStatus,
@@ -67,7 +67,7 @@ export function nextOfUnpaid(
   return isUnknown ? { kind: 'outcome_unknown' } : null;
 }
 
-/** Whether nobody tried to send the payment, and nobody may any more: no operator need be queried about it. */
+/** Whether nobody tried to send the payment before its send deadline. No operator needs to be queried about it. */
 export function isNeverSent(
   { sendDeadlineAtMs, isSendBegun }: Pick<SendProgress, 'sendDeadlineAtMs' | 'isSendBegun'>,
   atMs: number,
@@ -76,9 +76,9 @@ export function isNeverSent(
 }
 
 /**
- * Whether `not_found`, queried at that time, can mean that the operator did not and will not accept the payment: it never
- * confirmed that it has it, and `notFoundGraceMs` after the send deadline no send can still be on its way. It takes more
- * than one such status.
+ * Whether `not_found`, queried at this time, can mean that the operator did not and will not accept the payment. The operator
+ * never confirmed the payment, and `notFoundGraceMs` after the send deadline no send can still be on its way. One `not_found`
+ * is not enough.
  */
 export function isNeverAccepted(
   { sendDeadlineAtMs, isAccepted }: Pick<SendProgress, 'sendDeadlineAtMs' | 'isAccepted'>,
@@ -89,8 +89,8 @@ export function isNeverAccepted(
 }
 
 /**
- * What the status adds to the evidence that the operator never accepted a pending payment: a `not_found` counts once no
- * send can still be on its way; an answer that says nothing may hide that it has it, so the count begins again.
+ * How the status changes the evidence that the operator never accepted a pending payment. A `not_found` counts once no
+ * send can still be on its way. An `unknown` may hide an acceptance, so it resets the count.
  */
 export function notFoundStep(
   progress: SendProgress,

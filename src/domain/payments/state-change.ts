@@ -1,24 +1,24 @@
-// That a payment came into a state: what the log and the traces say of it.
+// A payment's entry into a state, as the log and the traces report it.
 import type { EventId, MerchantId } from '../ids.ts';
 import type { FailureCode } from './failure.ts';
 import type { OperatorId } from './operator-catalogue.ts';
 import type { PaymentId, PaymentKind, PaymentState } from './payment.ts';
 
-/** Ids and codes alone: no phone, no amount, no text of a merchant. */
+/** Contains only ids and codes: no phone, no amount, no text of a merchant. */
 export type StateChange = {
   readonly kind: PaymentKind;
   readonly id: PaymentId;
   readonly merchantId: MerchantId;
   readonly operator: OperatorId;
-  /** Null: it was created. */
+  /** Null: the payment was created. */
   readonly from: PaymentState | null;
   readonly to: PaymentState;
   readonly failureCode: FailureCode | null;
-  /** The request that made the payment; null: it was made before that was recorded. */
+  /** The request that created the payment; null: the payment is older than this field. */
   readonly requestId: string | null;
-  /** The request of the person who decided this; null: nobody did. */
+  /** The request of the person who decided the change; null: nobody did. */
   readonly byRequestId: string | null;
-  /** The event that reports it; null: none does. */
+  /** The event that reports the change; null: no event does. */
   readonly eventId: EventId | null;
   readonly at: Date;
 };
@@ -28,7 +28,7 @@ type ChangedPayment = Pick<StateChange, 'kind' | 'id' | 'merchantId' | 'operator
   readonly updatedAt: Date;
 };
 
-/** That the payment, as it is now, came into its state. */
+/** The payment's entry into its current state. */
 export function entryOf(
   { kind, id, merchantId, operator, failureCode, requestId, state, updatedAt }: ChangedPayment,
   { from, eventId }: Pick<StateChange, 'from' | 'eventId'>,

@@ -17,9 +17,9 @@ export type ScheduleClocks = Pick<
 >;
 
 /**
- * When the status of the pending payment is queried next, `queries` times after it came into its state, the last at `at`; null in the
- * states in which the operator does not have it yet. The wait ends at the latest at the payment's next deadline: a deadline ends
- * nothing without an answer that was asked for after it.
+ * When the status of the pending payment is queried next. It was queried `queries` times in its state, the last time at `at`. Null in
+ * the states in which the operator does not have the payment yet. The wait ends no later than the payment's next deadline: a deadline
+ * takes effect only with an answer to a later query.
  */
 export function nextQueryDue(payment: Payment, queries: number, at: Date, clocks: ScheduleClocks): QueryDue | null {
   const schedule = scheduleOf(payment, clocks);
@@ -39,7 +39,7 @@ function scheduleOf({ state, sendBegunAt }: Payment, clocks: ScheduleClocks): re
   return isAwaited ? clocks.pollScheduleMs : null;
 }
 
-/** Unix milliseconds: when an answer may decide what an earlier one could not. */
+/** The times from which an answer may decide more than an earlier answer, in Unix milliseconds. */
 function deadlinesOf(payment: Payment, clocks: ScheduleClocks): number[] {
   return payment.kind === 'collection' ? collectionDeadlines(payment, clocks) : moneyOutDeadlines(payment, clocks);
 }

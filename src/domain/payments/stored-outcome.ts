@@ -1,4 +1,4 @@
-// What a request under an idempotency key leads to: a response that is stored, and the payments that it recorded or decided on.
+// The outcome of a request with an idempotency key: a stored response, and the payments that the request recorded or decided on.
 import { errorBody, type DomainError } from '../errors.ts';
 import { collectionObject } from './collection.ts';
 import type { Payment } from './payment.ts';
@@ -11,19 +11,19 @@ export type StoredOutcome<Payments extends readonly Payment[] = readonly Payment
   | {
       readonly kind: 'accepted';
       readonly response: StoredResponse;
-      /** As they are afterwards. Their workflows are to be started, or signalled of the decision. */
+      /** The payments after the request. Their workflows must be started, or signalled that a decision was recorded. */
       readonly payments: Payments;
     }
-  /** `refused`: nothing but the response is recorded. `replayed`: the response was stored for this very request before. */
+  /** `refused`: only the response is recorded. `replayed`: the response was stored for the same request before. */
   | { readonly kind: 'refused' | 'replayed'; readonly response: StoredResponse };
 
-/** Of a request that recorded one payment, or decided on it: the response is the payment as merchants see it. */
+/** The outcome of a request that recorded one payment, or decided on one. The response is the payment as merchants see it. */
 export function accepted<Accepted extends Payment>(payment: Accepted, status: 200 | 202) {
   const response = { status, body: JSON.stringify(paymentObject(payment)) };
   return { kind: 'accepted', response, payments: [payment] } as const;
 }
 
-/** Of a request that is refused as often as it is repeated. */
+/** The outcome of a refused request. Every repetition gets the same refusal. */
 export function refused(error: DomainError, requestId: string) {
   return { kind: 'refused', response: { status: 402, body: JSON.stringify(errorBody(error, requestId)) } } as const;
 }

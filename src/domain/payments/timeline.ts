@@ -1,4 +1,4 @@
-// What happened to one payment, for people: everything that is recorded of it, in the order of its times.
+// The timeline of one payment, for people: everything that is recorded of the payment, in order of time.
 import type { KnownPerson } from '../accounts/member.ts';
 import type { EventId, ReversalId } from '../ids.ts';
 import type { ListedDelivery, RecordedAttempt } from '../webhooks/delivery.ts';
@@ -10,14 +10,14 @@ import type { OperatorExchange } from './operator-exchange.ts';
 import type { PayoutState } from './payout.ts';
 import type { ReversalState } from './reversal.ts';
 
-/** Of each kind of entry, as many are shown at most. */
+/** The most entries that are shown of each kind. */
 export const MOST_OF_A_KIND = 200;
-/** Of a delivery, the newest attempts. */
+/** The most attempts of a delivery that are shown: the newest. */
 export const MOST_ATTEMPTS = 10;
 
 export type TimelineDelivery = Omit<ListedDelivery, 'replayCount' | 'updatedAt'> & {
   readonly endpointUrl: string;
-  /** Oldest first, the newest of them only. */
+  /** Only the newest attempts, oldest first. */
   readonly attempts: readonly Omit<RecordedAttempt, 'responseHeaders' | 'responseBody'>[];
 };
 
@@ -43,18 +43,18 @@ export type TimelineReversal = {
 
 export type OperatorDelay = {
   readonly operator: OperatorId;
-  /** Whether anybody tried to send the payment yet: if not, it is sent later, and otherwise asked about. */
+  /** Whether anybody tried to send the payment. If not, it is sent later; otherwise the operator is queried later. */
   readonly isSendBegun: boolean;
 };
 
 export type TimelineState = {
   readonly state: CollectionState | PayoutState;
   readonly previousState: CollectionState | PayoutState | null;
-  /** The outcome came after an expiry or the prompt window. */
+  /** Whether the outcome came after an expiry or the prompt window. */
   readonly isLate: boolean;
-  /** Null: no event reports it. */
+  /** Null: no event reports the state. */
   readonly eventId: EventId | null;
-  /** Whose act it was; null: nobody’s in a session. */
+  /** The person who acted in a session; null: nobody did. */
   readonly by: KnownPerson | null;
 };
 
@@ -71,7 +71,7 @@ export type TimelineEntry =
   | { readonly kind: 'discrepancy'; readonly at: Date; readonly detail: TimelineDiscrepancy }
   | { readonly kind: 'reversal'; readonly at: Date; readonly detail: TimelineReversal };
 
-// What follows from one change has one time: the act comes first, then the state, the money and the report.
+// All entries of one change have one time: the act comes first, then the state, the money and the report.
 const ORDER: readonly TimelineEntry['kind'][] = [
   ...(['operator_exchange', 'operator_callback', 'approval', 'state', 'ledger_transfer'] as const),
   ...(['delivery', 'discrepancy', 'reversal', 'operator_delayed'] as const),

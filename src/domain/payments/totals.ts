@@ -1,4 +1,4 @@
-// Totals of payments by the day of their creation and their state, and what is concluded from them.
+// Totals of payments by the day of their creation and their state, with the success rate and the operator health.
 import type { OperatorId } from './operator-catalogue.ts';
 import type { CollectionState } from './collection.ts';
 import type { PayoutState } from './payout.ts';
@@ -6,7 +6,7 @@ import type { PayoutState } from './payout.ts';
 export type TotalKind = 'collection' | 'payout';
 export const TOTAL_KINDS = ['collection', 'payout'] as const satisfies readonly TotalKind[];
 
-/** How many payments of one kind, operator and state there are among those that were created in one span of time. */
+/** The number and amount of payments of one kind, operator and state that were created in one span of time. */
 export type PaymentTotal = {
   readonly kind: TotalKind;
   readonly operator: OperatorId;
@@ -15,7 +15,7 @@ export type PaymentTotal = {
   readonly amountMinor: bigint;
 };
 
-/** The total of one day, as `YYYY-MM-DD` in the time zone that was asked for. */
+/** The total of one day, as `YYYY-MM-DD` in the requested time zone. */
 export type DayTotal = PaymentTotal & { readonly date: string };
 
 /** The longest range of days that one request reads. */
@@ -39,7 +39,7 @@ export function mergeTotals(totals: readonly PaymentTotal[]): PaymentTotal[] {
 }
 
 const PAID: readonly string[] = ['succeeded', 'reversed'];
-// What people or the passing of time ended before anything was sent says nothing about the operator.
+// A payment that people or a deadline ended before anything was sent says nothing about the operator.
 const UNPAID: Readonly<Record<TotalKind, readonly string[]>> = {
   collection: ['failed', 'expired'],
   payout: ['failed'],
@@ -48,7 +48,7 @@ const UNPAID: Readonly<Record<TotalKind, readonly string[]>> = {
 const countOf = (totals: readonly PaymentTotal[], states: readonly string[]): number =>
   totals.filter(({ state }) => states.includes(state)).reduce((sum, { count }) => sum + count, 0);
 
-/** The share, 0 to 1, of payments with an outcome that were paid, returned ones included; null without any. */
+/** The share, 0 to 1, of paid payments (returned ones included) among payments with an outcome; null if none has an outcome. */
 export function successRate(totals: readonly PaymentTotal[], kind: TotalKind): number | null {
   const ofKind = totals.filter((total) => total.kind === kind);
   const paid = countOf(ofKind, PAID);
@@ -56,13 +56,13 @@ export function successRate(totals: readonly PaymentTotal[], kind: TotalKind): n
   return decided === 0 ? null : paid / decided;
 }
 
-/** `undecided`: the operator does not say how payments end; `unknown`: nothing was sent to it that could show it. */
+/** `undecided`: the operator does not say how payments end. `unknown`: no payment shows the operator's health. */
 export const OPERATOR_HEALTH = ['working', 'undecided', 'unknown'] as const;
 export type OperatorHealth = (typeof OPERATOR_HEALTH)[number];
 
 const UNDECIDED_SHARE = 0.2;
 
-/** The health of an operator, as these payments to it show it: from a fifth without an outcome on, it is undecided. */
+/** The health of an operator, by these payments. An operator is `undecided` if at least a fifth of them have no outcome. */
 export function operatorHealth(totals: readonly PaymentTotal[]): OperatorHealth {
   const undecided = countOf(totals, ['reconciling']);
   const known = countOf(totals, [...PAID, 'failed']);

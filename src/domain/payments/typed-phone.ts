@@ -14,20 +14,20 @@ import {
 
 export type TypedPhone =
   | { readonly kind: 'phone'; readonly phone: Phone }
-  /** Numbers of several countries: whoever typed it says which. The message asks. */
+  /** The text is a number in several countries. The message asks which one is meant. */
   | { readonly kind: 'ambiguous'; readonly phones: readonly Phone[]; readonly message: string }
   | {
       readonly kind: 'refused';
-      /** What is wrong, for the person who typed it. */
+      /** The problem, for the person who typed the number. */
       readonly message: string;
-      /** The countries whose number it may have been before their numbers became longer. */
+      /** The countries in which the text may be a former, shorter number. */
       readonly formerOf: readonly string[];
     };
 
 const LONGEST_TEXT = 40;
 // Dashes of all kinds, the minus sign and the hyphen bullet among them.
 const SEPARATORS = /[\s\p{Pd}\u2212\u2043().·•/[\]（）]/gu;
-/** The zero that is dialled within the country alone. */
+/** The zero that is dialled only within the country. */
 const TRUNK_ZERO = /[(（]0[)）]/;
 
 /** Reads a number without country code as one of `countries`. More than one reading is `ambiguous`, never a guess. */
@@ -62,7 +62,7 @@ function readSpelling(spelling: string, countries: readonly string[]): readonly 
   ];
 }
 
-/** As the API takes it, which is without a zero that the library knows to be dialled within the country alone. */
+/** The number as the API takes it: without a zero that, as the library knows, is dialled only within the country. */
 function phoneOf(parsed: ReturnType<typeof parsePhoneNumber>): readonly Phone[] {
   const phone = parsed ? parsePhone(parsed.number.slice(1)) : null;
   return phone === null ? [] : [phone];
@@ -73,7 +73,7 @@ function question(phones: readonly Phone[]): string {
   return `Is it ${meanings.join(' or ')}? Write it with its country code.`;
 }
 
-/** A mobile number of the first of these countries, as the API takes it; of any country where there is none. */
+/** A mobile number of the first of these countries, as the API takes it; of any country if none is known. */
 export function exampleDigits([country]: readonly string[]): string {
   const example = country === undefined ? undefined : getExampleNumber(country as CountryCode, examples);
   return example?.number.slice(1) ?? ANY_EXAMPLE;
@@ -99,7 +99,7 @@ function refusal(spelling: string | undefined, countries: readonly string[]): Ty
 function withPlainDigits(text: string): string {
   return text.replaceAll(/\p{Nd}/gu, (digit) => {
     const code = digit.codePointAt(0) ?? 0;
-    // Unicode has the ten digits of a script one after the other, from zero.
+    // Unicode lists the ten digits of a script in order, from zero.
     let below = 0;
     while (/\p{Nd}/u.test(String.fromCodePoint(code - below - 1))) below++;
     return String(below % 10);

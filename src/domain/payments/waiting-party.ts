@@ -14,7 +14,7 @@ const PARTIES: {
   reversal: MONEY_OUT,
 };
 
-/** Null when nobody must act, because the state is final. */
+/** Null if nobody must act, because the state is final. */
 export function waitingParty(kind: PaymentKind, state: PaymentSnapshot['state']): WaitingParty | null {
   const parties: Readonly<Partial<Record<string, WaitingParty>>> = PARTIES[kind];
   return parties[state] ?? null;
