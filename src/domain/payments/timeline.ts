@@ -62,9 +62,9 @@ export type TimelineEntry =
   | { readonly kind: 'state'; readonly at: Date; readonly detail: TimelineState }
   | { readonly kind: 'approval'; readonly at: Date; readonly detail: KnownPerson }
   | { readonly kind: 'operator_exchange'; readonly at: Date; readonly detail: OperatorExchange }
-  /** The purpose of the address to which it came; null: an address of no single request. */
+  /** The purpose of the address to which the callback came; null: the address was not made for a single request. */
   | { readonly kind: 'operator_callback'; readonly at: Date; readonly detail: MessagePurpose | null }
-  /** It waits for its operator, which takes no calls: while that lasts. */
+  /** The payment waits because its operator takes no calls. Present only while it waits. */
   | { readonly kind: 'operator_delayed'; readonly at: Date; readonly detail: OperatorDelay }
   | { readonly kind: 'ledger_transfer'; readonly at: Date; readonly detail: TimelineTransfer }
   | { readonly kind: 'delivery'; readonly at: Date; readonly detail: TimelineDelivery }
