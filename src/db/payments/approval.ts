@@ -101,7 +101,7 @@ export async function sumApprovedSince(
   return row?.amountMinor ?? 0n;
 }
 
-/** A condition: a queued payment has not expired at `at`, and this person neither made nor approved it. */
+/** A condition: a queued payment waits for this person, who neither made nor approved it, and has not expired at `at`. */
 export function waitsFor(payment: string, userId: string, at: string): string {
   return `${payment}.created_by <> ${userId} AND ${payment}.expires_at > ${at} AND NOT EXISTS (
       SELECT FROM approvals a WHERE a.payment_id = ${payment}.id AND a.user_id = ${userId} AND a.withdrawn_at IS NULL)`;

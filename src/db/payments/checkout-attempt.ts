@@ -26,7 +26,7 @@ const LIST_LIVE_OF_PHONE = statement('checkout_attempt_list_live_of_phone')`
   FROM payments c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = $1
   WHERE c.merchant_id = $2 AND c.kind = 'collection' AND c.phone = $3 AND c.state IN ('initiated', 'prompted', 'reconciling')`;
 
-/** The attempts that decide whether this phone may make another attempt. Null: any phone, which only a one-time checkout can answer. */
+/** The attempts that decide whether this phone may make another attempt. Null: any phone; empty then for a reusable checkout. */
 export async function listEarlierAttempts(
   db: Queryable,
   { id, merchantId, use }: Checkout,

@@ -81,7 +81,7 @@ export async function listMessages(db: Queryable, { id }: PaymentRef): Promise<S
 const MARK_READ = statement('operator_message_mark_read')`
   UPDATE operator_callbacks SET read_at = $2 WHERE id = ANY($1) AND read_at IS NULL`;
 
-/** Marks messages as read: the results of these messages are recorded. */
+/** Marks messages as read, after their results are recorded. */
 export async function markMessagesRead(db: Queryable, ids: readonly bigint[], at: Date): Promise<void> {
   if (ids.length > 0) await db.run(MARK_READ, [ids, at]);
 }
