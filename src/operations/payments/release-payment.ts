@@ -53,8 +53,8 @@ function attempt(tx: Tx, input: Release): Attempt {
 /**
  * One transaction records the approval, the release if the payment now has all the approvals it needs, the event of a payout, the
  * audit entry and the stored response. The operation checks the two-person rule on locked rows (the payment, the person's roles and
- * releases), and the database checks the approval again. A refund is not released if the operator has returned its collection by
- * itself. Throws `payout_not_found` or `reversal_not_found`, `approval_self`, `state_conflict`, `permission_denied`, and the errors of
+ * releases), and the database checks the approval again. A refund is not released if the operator returned its collection without a
+ * refund. Throws `payout_not_found` or `reversal_not_found`, `approval_self`, `state_conflict`, `permission_denied`, and the errors of
  * `claimIdempotencyKey`; nothing is recorded then.
  */
 export async function releasePayment<Kind extends MoneyOutKind>(
@@ -199,8 +199,9 @@ function checkRequest(payment: MoneyOut, { releases, db }: PaymentContext): void
   );
 }
 
-// Held money left the available balance when the payout was made. So that balance, less unattested money, must not be below zero: else
-// somebody spends money that no operator reported. A refund also needs the attested credit of its collection.
+// Held money left the available balance when the payout was made. So if there is unattested money, the available balance less that money
+// must not be below zero: otherwise somebody spends money that no operator reported. A refund's money came by its collection, whose
+// credit must be attested.
 async function requireAttestedMoney(
   tx: Tx,
   payment: MoneyOut,
