@@ -60,7 +60,7 @@ export async function lockPayments(tx: Tx, merchantId: MerchantId, ids: readonly
  */
 export async function lockMoneyOut(tx: Tx, kind: MoneyOutKind, merchantId: MerchantId, id: string): Promise<MoneyOut> {
   if (!isId(kind === 'payout' ? 'pay' : 'rev', id)) throw notFound(kind);
-  // Two statements, because a single statement would read the approvals as of before its wait for the lock.
+  // Two statements, because a single statement would read the approvals that existed before its wait for the lock.
   await lockPayments(tx, merchantId, [id]);
   return getPayment(tx, { kind, merchantId, id } as PaymentRef<MoneyOutKind>);
 }
