@@ -1,4 +1,4 @@
-// Rows of approvals, and what the two-person rule needs to know of the people who approve.
+// Rows of approvals, and the reads about approvers that the two-person rule needs.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 import type { Approval } from '../../domain/payments/approval.ts';
 import type { MoneyOut, MoneyOutKind } from '../../domain/payments/payment.ts';
@@ -20,13 +20,13 @@ export async function insertApproval(tx: Tx, approval: NewApproval): Promise<voi
   await insert(tx, { ...approval, paymentId: approval.id, approvedAt: approval.at });
 }
 
-/** The approvals of a row of `payments` that are not withdrawn, as one value of its own statement. */
+/** A column for a SELECT from `payments`: the approvals of the row that are not withdrawn. */
 export const APPROVALS_COLUMN = `(SELECT json_agg(json_build_object('userId', a.user_id, 'attestation', a.attestation,
                                       'approvedAtMs', round(extract(epoch FROM a.approved_at) * 1000))
                     ORDER BY a.approved_at, a.user_id)
     FROM approvals a WHERE a.payment_id = payments.id AND a.withdrawn_at IS NULL) AS approvals`;
 
-/** What `APPROVALS_COLUMN` selects. */
+/** The value of `APPROVALS_COLUMN`. */
 export type ApprovalsInRow = readonly (Omit<Approval, 'approvedAt'> & { readonly approvedAtMs: number })[] | null;
 
 export function toApprovals(inRow: ApprovalsInRow): Approval[] {
@@ -44,8 +44,8 @@ const WITHDRAW = statement('approval_withdraw_of')`
   RETURNING p.id`;
 
 /**
- * Withdraws what the person approved of payments that nobody released yet; returns their ids. A release of one of them that is under
- * way is waited for, and stays. Lock the person's membership before.
+ * Withdraws the person's approvals of payments that are not yet released, and returns the ids of these payments. Waits for a release
+ * in progress, whose payment keeps its approvals. The caller locks the person's membership first.
  */
 export async function withdrawApprovalsBy(
   tx: Tx,
@@ -65,17 +65,17 @@ const REQUIRE = statement('approval_require')`
 
 export type RequiredApprovals = Pick<NewApproval, 'id' | 'at'> & {
   readonly count: number;
-  /** Of the request with this number of approvals. */
+  /** The attestation of the request with this number of approvals. */
   readonly requestAttestation: string | null;
 };
 
-/** Records how many approvals a payment needs that waits for another one, and has its workflow signalled. */
+/** Records how many approvals a payment needs that waits for another approval, and makes its work due, which signals its workflow. */
 export async function requireApprovals(tx: Tx, required: RequiredApprovals): Promise<void> {
   const { id, count, at, requestAttestation } = required;
   await tx.run(REQUIRE, [id, count, at, requestAttestation]);
 }
 
-/** How many of these people may approve now: a person who was removed does not count, nor one in their waiting time. */
+/** How many of these people may approve now. A person who was removed or is in their waiting time does not count. */
 export async function countApprovers(
   tx: Tx,
   userIds: readonly UserId[],
@@ -90,7 +90,7 @@ const SUM_SINCE = statement('approval_sum_since')`
   SELECT coalesce(sum(p.amount_minor), 0)::bigint AS amount_minor FROM approvals a JOIN payments p ON p.id = a.payment_id
   WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3 AND a.withdrawn_at IS NULL`;
 
-/** The sum of the payouts and refunds that a person approved for the merchant since then, sent or not, without what was withdrawn. */
+/** The sum of the payouts and refunds that a person approved for the merchant after `since`, sent or not, less withdrawn approvals. */
 export async function sumApprovedSince(
   db: Queryable,
   merchantId: MerchantId,
@@ -101,7 +101,7 @@ export async function sumApprovedSince(
   return row?.amountMinor ?? 0n;
 }
 
-/** A condition: a queued payment waits for this person, who neither made nor approved it, and has not expired at that time. */
+/** A condition: a queued payment waits for this person, who neither made nor approved it, and has not expired at `at`. */
 export function waitsFor(payment: string, userId: string, at: string): string {
   return `${payment}.created_by <> ${userId} AND ${payment}.expires_at > ${at} AND NOT EXISTS (
       SELECT FROM approvals a WHERE a.payment_id = ${payment}.id AND a.user_id = ${userId} AND a.withdrawn_at IS NULL)`;
@@ -116,7 +116,7 @@ const COUNT_QUEUED = statement('approval_count_queued')`
   SELECT count(*)::int AS count FROM (
     SELECT 1 FROM payments WHERE merchant_id = $1 AND kind = $2 AND state = 'queued' AND expires_at > $3 LIMIT $4) AS queued`;
 
-/** How many payments of this kind wait for anybody's approval, counted up to `limit`. */
+/** How many payments of this kind wait for any approval, counted up to `limit`. */
 export async function countQueued(
   db: Queryable,
   kind: MoneyOutKind,

@@ -1,5 +1,5 @@
-// What makes money of a merchant available, transfers and refunds that failed: each is attested, with the operator status that it rests
-// on, by the process that recorded it.
+// Transfers and failed refunds make money of a merchant available. The process that records one attests it with the operator status
+// that is its basis.
 import { setImmediate } from 'node:timers/promises';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
@@ -17,14 +17,14 @@ import { columnsOf } from '../platform/columns.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import type { EntryRange } from './unposted.ts';
 
-/** What it rests on. Kind and time are null where no status decided: a person did, or nothing was ever sent. */
+/** The attested basis of a credit. Kind and time are null if no status decided: a person did, or the payment was never sent. */
 export type AttestedCreditStatus = {
   readonly kind: OperatorStatus['kind'] | null;
   readonly queriedAt: Date | null;
   readonly attestation: string;
 };
 
-/** The attested status of a posting of this payment, or null when the posting makes nothing available. */
+/** The attested status of a posting of this payment, or null if the posting makes no money available. */
 export function attestedStatusOf(
   { attestor }: Queryable,
   posting: Posting,
@@ -34,7 +34,7 @@ export function attestedStatusOf(
   return makesAvailable(posting.kind) ? attested(attestor, { ...posting, paymentId }, basis) : null;
 }
 
-/** The attested status of a refund that fails: what it reserved can be spent. */
+/** The attested status of a refund that fails: its reserved money becomes available. */
 export function attestedFailureOf(
   { attestor }: Queryable,
   refund: Reversal,
@@ -83,7 +83,7 @@ function isAttested({ attestor }: Queryable, credit: StoredCredit): boolean {
 const COLUMNS = `kind, payment_id, credit_account_id AS credit_account, amount_minor, currency,
   status_kind, status_queried_at, status_attestation`;
 
-// Read by the index with the number of the entry: with a limit it cannot be joined in any other way.
+// The limit forces the planner to read the index with the number of the entry.
 const OF_ENTRIES = statement('ledger_credits_of_entries')`
   SELECT t.* FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (account_id, after, entry)
   CROSS JOIN LATERAL (
@@ -95,30 +95,30 @@ const OF_ENTRIES = statement('ledger_credits_of_entries')`
 const REFUND_COLUMNS = `'${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account,
     r.amount_minor, r.currency, r.status_kind, r.status_queried_at, r.status_attestation`;
 
-// Where its collection was returned by the operator, the money is gone whatever became of the refund.
+// If the operator returned the collection, the money is gone, however the refund ended.
 const OF_REFUNDS = statement('ledger_credits_of_refunds')`
   SELECT ${REFUND_COLUMNS},
     EXISTS (SELECT FROM discrepancies d WHERE d.payment_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_closed
   FROM payments r JOIN payments c ON c.id = r.collection_id
   WHERE r.merchant_id = ANY($1::text[]) AND r.kind = 'reversal' AND r.state = 'failed' AND c.state = 'succeeded'`;
 
-/** Money that is available by a transfer, or by a refund that failed, which no process of ours attested. */
+/** Money that is available by a transfer or a failed refund that no process of ours attested. */
 export type UnattestedCredit = {
   readonly ref: PaymentRef;
   readonly accountId: AccountId;
   readonly amountMinor: bigint;
-  /** Where the row is that says so. */
+  /** The table of the row that makes the money available. */
   readonly table: 'ledger_transfers' | 'payments';
   /** Whether a person settled the discrepancy of a refund. */
   readonly isClosed: boolean;
 };
 
-/** An attestation takes microseconds to verify: so many are verified before others have their turn. */
+/** Verifying an attestation takes microseconds: after so many, the loop lets other tasks run. */
 const AT_ONCE = 1000;
 
 const ENTRIES_AT_ONCE = 10_000n;
 
-/** Those among the entries of one account, however many it has. */
+/** The unattested credits among the entries of one account, of any number. */
 export async function findAllUnattestedCredits(db: Queryable, range: EntryRange): Promise<UnattestedCredit[]> {
   const { accountId, entry: newest } = range;
   const unattested: UnattestedCredit[] = [];
@@ -129,7 +129,7 @@ export async function findAllUnattestedCredits(db: Queryable, range: EntryRange)
   return unattested;
 }
 
-/** Those by refunds of these merchants that failed: of a merchant few do. */
+/** The unattested credits by failed refunds of these merchants. A merchant has few failed refunds. */
 export async function findUnattestedRefunds(
   db: Queryable,
   merchantIds: readonly string[],
@@ -137,7 +137,7 @@ export async function findUnattestedRefunds(
   return unattestedAmong(db, await db.run<StoredCredit>(OF_REFUNDS, [merchantIds]));
 }
 
-/** Those among the entries of the ranges, read by one statement. */
+/** The unattested credits among the entries of the ranges, read by one statement. */
 export async function findUnattestedCredits(db: Queryable, ranges: readonly EntryRange[]): Promise<UnattestedCredit[]> {
   const values = columnsOf(ranges, 'accountId', 'after', 'entry');
   return unattestedAmong(db, await db.run<StoredCredit>(OF_ENTRIES, values));
@@ -168,8 +168,8 @@ const OF_COLLECTION = statement('ledger_credit_of_collection')`
 type CollectionCredit = StoredCredit & { readonly creditEntry: bigint; readonly isReported: boolean };
 
 /**
- * Whether a process of ours recorded that the operator says that this collection was paid. Up to the entry `checkedTo` a check did verify
- * that, and reported what was not attested: the key may have been replaced since.
+ * Whether a process of ours recorded that the operator reported this collection as paid. A check verified the entries up to `checkedTo`
+ * and reported unattested ones, so these count without a valid attestation: the key may have been replaced since.
  */
 export async function isPaymentAttested(db: Queryable, collectionId: string, checkedTo: bigint): Promise<boolean> {
   const credit = await findOne<CollectionCredit>(db, OF_COLLECTION, [collectionId]);
@@ -192,8 +192,8 @@ export type RenewedRefunds = {
 };
 
 /**
- * Verifies the next failed refunds after this id, at most `limit`, and attests those that are attested with the ring's first key where
- * `isRenewed`. `last` is null once there are no more.
+ * Verifies the next failed refunds after this id, at most `limit`. With `isRenewed`, attests the valid ones again with the key ring's
+ * first key. `last` is null if there are no more.
  */
 export async function renewFailedRefunds(
   db: Queryable,

@@ -1,4 +1,4 @@
-// Whether what a merchant spends came by operator statuses that processes of ours attested.
+// Whether operator statuses that processes of ours attested cover the money that a merchant spends.
 import { DomainError } from '../../domain/errors.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Queryable } from '../platform/database.ts';
@@ -8,13 +8,13 @@ import { findFunds, isCheckpointAttested } from './ledger-checkpoint.ts';
 export type AttestedFunds = {
   /** Money of the available balance that no process of ours attested. */
   readonly unattestedMinor: bigint;
-  /** What is left of the available balance without that money and without what pending refunds will take; below zero, more was spent. */
+  /** The available balance less the unattested money and the money of pending refunds; below zero, unattested money was spent. */
   readonly attestedMinor: bigint;
-  /** The entry up to which a check did verify what came in. */
+  /** The entry up to which a check verified the credits. */
   readonly checkedTo: bigint;
 };
 
-/** Verified while people and payouts are locked. */
+/** The most entries to verify, because people and payouts are locked meanwhile. */
 const MOST_ENTRIES = 50_000n;
 
 function tooManyUnchecked(): DomainError {
@@ -25,8 +25,8 @@ function tooManyUnchecked(): DomainError {
 }
 
 /**
- * The merchant's funds up to its newest entry, with all refunds that failed. Entries up to its checkpoint are not verified again if the checkpoint is attested. A credit
- * that is not attested is reported. Throws `service_unavailable` when a fault has kept the checkpoint from moving for too long.
+ * The merchant's funds up to its newest entry, with all failed refunds. Entries up to an attested checkpoint are not verified again.
+ * Reports every unattested credit. Throws `service_unavailable` if a fault has kept the checkpoint from moving for too long.
  */
 export async function findAttestedFunds(db: Queryable, merchantId: MerchantId): Promise<AttestedFunds> {
   const funds = await findFunds(db, merchantId);

@@ -13,11 +13,11 @@ import { DELIVERIES_OWED, statement, type Queryable, type Statement } from '../p
 import { attestedFailureOf, attestedStatusOf, type AttestedCreditStatus } from './attested-credit.ts';
 
 export type Consequences = {
-  /** Null when the change moves no money. */
+  /** Null if the change moves no money. */
   readonly posting: Posting | null;
-  /** What the posting or the failure of a refund rests on; null when the change makes nothing available. */
+  /** The basis of the posting or of a refund's failure; null if the change makes no money available. */
   readonly status: AttestedCreditStatus | null;
-  /** Null for a refund: its collection reports what it did. */
+  /** Null for a refund: an event of its collection reports the refund. */
   readonly event: { readonly id: EventId; readonly type: EventType; readonly body: string } | null;
   /** Ids for the deliveries: at most as many endpoints receive the event. */
   readonly deliveryIds: readonly DeliveryId[];
@@ -27,15 +27,15 @@ export type Consequences = {
 /** A change that was written, and whether a delivery of its event is owed. */
 export type RecordedChange = { readonly isOwed: boolean };
 
-/** Passes on a change that was written. */
+/** Announces a change that was written. */
 export function announceChange(db: Queryable, { isOwed }: RecordedChange, change: StateChange): void {
   db.announce(change);
   if (isOwed) db.announce(DELIVERIES_OWED);
 }
 
 /**
- * What the payment's entry into its state writes besides its own row. A posting that makes money available is attested with the status
- * on which the state rests; null where no status decided.
+ * The rows that a payment's new state needs besides its own row. A posting that makes money available is attested with `basis`, the
+ * status that decided the state; null if no status decided.
  */
 export function consequencesOf(
   db: Queryable,
@@ -55,7 +55,7 @@ export function consequencesOf(
   return { posting, status, event, deliveryIds: newDeliveryIds(at), at };
 }
 
-/** The values of the consequences, $1 to $13; the values of the payment's own row follow them. */
+/** The values of the consequences, $1 to $13. The values of the payment's own row follow. */
 export function consequenceValues({ posting, status, event, deliveryIds, at }: Consequences): unknown[] {
   return [
     at,
@@ -74,7 +74,7 @@ export function consequenceValues({ posting, status, event, deliveryIds, at }: C
   ];
 }
 
-/** Runs a statement that records the id that an operator issued, if it does. Throws `IssuedIdReused` when another payment has the id. */
+/** Runs a statement that may record an issued id. Throws `IssuedIdReused` if another payment has the id. */
 export async function withOwnIssuedId<Result>(issuedId: string | null, write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();
@@ -85,7 +85,7 @@ export async function withOwnIssuedId<Result>(issuedId: string | null, write: ()
   }
 }
 
-/** Runs the statement of a change. Throws `ReceiptReused` when another payment has the receipt. */
+/** Runs the statement of a change. Throws `ReceiptReused` if another payment has the receipt. */
 export async function withOwnReceipt<Result>(receipt: string | null, write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();
@@ -98,8 +98,8 @@ export async function withOwnReceipt<Result>(receipt: string | null, write: () =
 
 /**
  * `moved` writes the payment's row and returns id, merchant_id, version and request_id; $1 is the time of the change. The statement
- * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it; so must `also`.
- * It returns a `RecordedChange`, or nothing if it wrote nothing.
+ * is one round trip. Every other part reads from `moved`, and `also` must too, so nothing is written if `moved` writes no row. The
+ * statement returns a `RecordedChange`, or no row if it wrote nothing.
  */
 export function changeStatement(name: string, moved: string, also?: string): Statement {
   const parts = [changeParts(moved), ...(also === undefined ? [] : [also])];
@@ -109,7 +109,7 @@ export function changeStatement(name: string, moved: string, also?: string): Sta
 /** What the statement of a change returns: a `RecordedChange`. */
 export const IS_OWED = `EXISTS (SELECT FROM owed WHERE state = 'pending') AS is_owed`;
 
-/** The parts of such a statement, for one that decides with other parts before them whether anything is written. */
+/** The parts of a change statement, for a statement whose earlier parts decide whether anything is written. */
 export function changeParts(moved: string): string {
   return `moved AS (${moved}),
      transfer AS (

@@ -1,4 +1,4 @@
-// Rows of attempts to pay a checkout, each with the collection that it made.
+// Rows of attempts at a checkout, each with the collection that the attempt made.
 import type { CheckoutId, CollectionId, MerchantId } from '../../domain/ids.ts';
 import type { Attempt, Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
@@ -7,7 +7,7 @@ import { findOne, statement, type Queryable, type Tx } from '../platform/databas
 const INSERT = statement('checkout_attempt_insert')`
   INSERT INTO checkout_attempts (code_sha256, checkout_id, merchant_id, collection_id, created_at) VALUES ($1, $2, $3, $4, $5)`;
 
-/** The collection was inserted in the same transaction, as the checkout has it. */
+/** Inserts an attempt. The same transaction inserted the collection, with the details of the checkout. */
 export async function insertAttempt(
   tx: Tx,
   { id: checkoutId, merchantId }: Checkout,
@@ -20,13 +20,13 @@ export async function insertAttempt(
 const LIST_OF_ONE_TIME = statement('checkout_attempt_list_of_one_time')`
   SELECT c.state, c.failure_code, c.updated_at FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
   WHERE a.checkout_id = $1`;
-// By the phone's collections: a reusable checkout may have any number of attempts.
+// Reads from the phone's collections, because a reusable checkout may have any number of attempts.
 const LIST_LIVE_OF_PHONE = statement('checkout_attempt_list_live_of_phone')`
   SELECT c.state, c.failure_code, c.updated_at
   FROM payments c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = $1
   WHERE c.merchant_id = $2 AND c.kind = 'collection' AND c.phone = $3 AND c.state IN ('initiated', 'prompted', 'reconciling')`;
 
-/** What decides whether there may be another attempt by this phone; null: by any phone, which is known of a one-time checkout alone. */
+/** The attempts that decide whether this phone may make another attempt. Null: any phone; empty then for a reusable checkout. */
 export async function listEarlierAttempts(
   db: Queryable,
   { id, merchantId, use }: Checkout,
@@ -44,11 +44,11 @@ const FIND = statement('checkout_attempt_find')`
 export type FoundAttempt = {
   readonly collectionId: CollectionId;
   readonly operatorReceipt: string | null;
-  /** When the operator's word that it is paid was recorded; null: it was not. */
+  /** When the operator's confirmation of the payment was recorded; null: none was recorded. */
   readonly paidAt: Date | null;
 };
 
-/** The attempt whose own page has this code in its address. */
+/** The attempt whose page has this code in its address. */
 export async function findAttempt(db: Queryable, id: CheckoutId, codeSha256: Buffer): Promise<FoundAttempt | null> {
   return findOne<FoundAttempt>(db, FIND, [id, codeSha256]);
 }
@@ -63,7 +63,7 @@ export type ListedAttempt = Pick<
   'state' | 'phone' | 'operator' | 'failureCode' | 'createdAt' | 'updatedAt'
 > & { readonly collectionId: CollectionId };
 
-/** The newest, at most `limit`. */
+/** The newest attempts, at most `limit`. */
 export async function listAttempts(
   db: Queryable,
   merchantId: MerchantId,
@@ -76,7 +76,7 @@ export async function listAttempts(
 const LIST_CHECKOUT_IDS = statement('checkout_attempt_list_checkout_ids')`
   SELECT collection_id, checkout_id FROM checkout_attempts WHERE collection_id = ANY($1)`;
 
-/** The checkouts at which these collections were made, by the ids of the collections. */
+/** The checkouts at which these collections were made, by collection id. */
 export async function findCheckoutIds(
   db: Queryable,
   collections: readonly CollectionId[],

@@ -28,7 +28,7 @@ export async function findCheckout(db: Queryable, merchantId: MerchantId, id: Ch
 const LOCK = statement('checkout_lock')`
   SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1 AND k.id = $2 FOR NO KEY UPDATE`;
 
-/** Nobody else makes an attempt at it or cancels it until the transaction ends. */
+/** Locks the checkout: until the transaction ends, no other transaction makes an attempt at the checkout or cancels it. */
 export async function findCheckoutLocked(tx: Tx, merchantId: MerchantId, id: CheckoutId): Promise<Checkout | null> {
   return findOne<Checkout>(tx, LOCK, [merchantId, id]);
 }
@@ -36,7 +36,7 @@ export async function findCheckoutLocked(tx: Tx, merchantId: MerchantId, id: Che
 const FIND_BY_CODE = statement('checkout_find_by_code')`
   SELECT ${COLUMNS}, m.name AS merchant_name FROM checkouts k JOIN merchants m ON m.id = k.merchant_id WHERE k.code = $1`;
 
-/** Searches all merchants: only for the page, whose address names nothing but the code. */
+/** Searches all merchants. For the payers' page only, because its address names only the code. */
 export async function findCheckoutByCode(
   db: Queryable,
   code: string,
@@ -49,19 +49,19 @@ export async function findCheckoutByCode(
 
 const CANCEL = statement('checkout_cancel')`UPDATE checkouts SET cancelled_at = $2 WHERE id = $1`;
 
-/** Of a checkout that is locked and not cancelled. */
+/** Cancels a checkout that is locked and not cancelled. */
 export async function cancelCheckout(tx: Tx, id: CheckoutId, at: Date): Promise<void> {
   await tx.run(CANCEL, [id, at]);
 }
 
-// Stops at the first hundred: what has more is long known to be paid.
+// The count stops at a hundred, because a checkout with more is known to be paid.
 const COUNT_PAID = statement('checkout_count_paid')`
   SELECT k.id, p.count FROM unnest($1::text[]) AS k (id) CROSS JOIN LATERAL (
     SELECT count(*)::int AS count FROM (
       SELECT FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
       WHERE a.checkout_id = k.id AND c.state IN ('succeeded', 'reversed') LIMIT ${MOST_COUNTED_PAID}) AS paid) AS p`;
 
-/** How many attempts at each checkout were paid, also those whose money was returned since; counted up to a hundred. */
+/** How many attempts at each checkout were paid, including attempts whose money was returned since, counted up to a hundred. */
 export async function countPaid(db: Queryable, ids: readonly CheckoutId[]): Promise<Map<CheckoutId, number>> {
   const rows = await db.run<{ id: CheckoutId; count: number }>(COUNT_PAID, [ids]);
   return new Map(rows.map(({ id, count }) => [id, count]));
@@ -74,10 +74,10 @@ export type CheckoutFilter = ListRange<CheckoutId> & {
 
 export type CountedCheckout = { readonly id: CheckoutId; readonly checkout: Checkout; readonly paidCount: number };
 
-/** So many are looked through for one page of a state, which is in no index: it follows from attempts and the clock. */
+/** How many checkouts one page of a state reads at most. No index has the state, which follows from the attempts and the clock. */
 const LOOKED_THROUGH = 500;
 
-/** One page, newest first. With a state it may hold fewer than `limit`, and still say where to go on. */
+/** One page, newest first. With a state the page may have fewer items than `limit` and still have a next page. */
 export async function listCheckouts(
   db: Queryable,
   merchantId: MerchantId,
@@ -106,7 +106,7 @@ async function readCheckouts(
   most: number,
 ): Promise<Checkout[]> {
   const { conditions, values } = conditionsOf(3, [
-    // The index has it in small letters.
+    // The index has lowercase references.
     ['lower(k.reference) = lower(?) AND k.reference = ?', filter.reference],
     ...idConditions('k.id', 'chk', filter),
   ]);

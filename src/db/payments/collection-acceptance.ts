@@ -12,13 +12,13 @@ export type Acceptance = {
   readonly collection: Collection;
   readonly request: KeyedRequest;
   readonly response: StoredResponse;
-  /** Of the row of the collection's API key, when the key was verified. */
+  /** The version of the API key's row when the key was verified. */
   readonly keyVersion: string;
 };
 
-// The row of the API key is looked up by its id for each, however many there are: the planner cannot make a scan of it. The lock comes
-// before the insert, as in a transaction of several statements, so that no call waits for another. Of two with the same idempotency
-// key only one is taken.
+// The subquery looks up the row of the API key by its id for each collection, so the planner cannot choose a scan. The lock comes before
+// the insert, as in a transaction of several statements, so that no call waits for another. Of two collections with the same idempotency
+// key, only one is inserted.
 const ACCEPT = statement('collection_accept')`
   WITH wanted AS (
     SELECT * FROM json_to_recordset($1) AS w (
@@ -34,10 +34,10 @@ const ACCEPT = statement('collection_accept')`
   SELECT id FROM made`;
 
 /**
- * Claims the idempotency keys, stores the responses and inserts the collections, in one statement that is a transaction of its
- * own. Returns the collections that are accepted. Of another nothing is written: the row of its API key was written since it was
- * verified, or its idempotency key has a response or is in use, also by another one of these. Where PostgreSQL refuses a value
- * of one of them, none is accepted.
+ * Claims the idempotency keys, stores the responses and inserts the collections, in one statement that is its own transaction. Returns
+ * the ids of the accepted collections. Nothing is written for a collection if the row of its API key was written since its
+ * verification, or if its idempotency key has a response or is in use, even by another of these collections. If PostgreSQL refuses a
+ * value of any collection, none is accepted.
  */
 export async function acceptCollections(
   db: Database,

@@ -6,13 +6,13 @@ import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
 import { paymentReads, REQUESTED_COLUMNS, type PaymentFilter } from './payment-reads.ts';
 
-/** The columns of a new collection in JSON, by the names of `newRowOf`. */
+/** The columns of a new collection in JSON, named as in `newRowOf`. */
 export const NEW_ROW = `"id" text, "merchantId" text, "idempotencyKey" text, "amountMinor" bigint, "currency" text,
   "reference" text, "phone" text, "operator" text, "operatorReference" uuid, "description" text, "metadata" json,
   "createdAt" timestamptz, "promptDeadlineAt" timestamptz, "createdBy" text, "apiKeyId" text,
   "requestId" text, "sendsOnce" boolean, "receiptFollows" boolean`;
 
-/** A new collection as a value of JSON. */
+/** A new collection as a JSON value. */
 export function newRowOf(collection: Collection): object {
   return {
     ...collection,
@@ -23,8 +23,8 @@ export function newRowOf(collection: Collection): object {
 }
 
 /**
- * Two parts of a statement: they insert the new collections of `source`, whose columns are those of `NEW_ROW`, and their work. Each
- * is `initiated`, version 0; `made` has their ids.
+ * Two parts of a statement that insert the new collections of `source`, whose columns are those of `NEW_ROW`, and their work. Each
+ * collection is `initiated`, version 0; `made` has the ids.
  */
 export function insertNewFrom(source: string): string {
   return `made AS (
@@ -69,7 +69,7 @@ export const beginCollectionQuery = reads.beginQuery;
 /** Throws `collection_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export const getCollection = reads.get;
 
-/** Searches all merchants: only for messages, whose address names nothing but the operator reference. */
+/** Searches all merchants. For messages only, because their address names only the operator reference. */
 export const findCollectionByOperatorReference = reads.findByOperatorReference;
 
 export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;

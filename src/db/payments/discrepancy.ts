@@ -11,7 +11,7 @@ export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'foundAt'> & {
   readonly reported?: ReportedMoney | null;
 };
 
-// What a person settled is settled, as long as the operator says the same.
+// A settled discrepancy is not stored again unless the operator reports something else.
 const INSERT = statement('discrepancy_insert')`
   INSERT INTO discrepancies (merchant_id, payment_id, kind, operator_receipt, reported_amount, reported_currency, found_at)
   SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::timestamptz
@@ -21,8 +21,8 @@ const INSERT = statement('discrepancy_insert')`
   ON CONFLICT DO NOTHING RETURNING 1`;
 
 /**
- * Stores it, with an entry in the merchant's audit log. False, and nothing is written, when it is stored already, settled or
- * not, or when another one of its kind is not settled yet: then it is found again once that is.
+ * Stores a discrepancy, with an entry in the merchant's audit log. False, and nothing is written, if it is already stored, settled or
+ * not, or if another discrepancy of its kind is open: a check finds the new discrepancy again after the other is settled.
  */
 export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<boolean> {
   const { merchantId, id } = payment;
@@ -39,7 +39,7 @@ const HAS_OPEN = statement('discrepancy_has_open')`
   SELECT 1 FROM discrepancies
   WHERE payment_id = $1 AND kind = ANY($2) AND settled_at IS NULL`;
 
-/** Whether the payment has a discrepancy of one of these kinds that nobody has settled yet. */
+/** Whether the payment has a discrepancy of one of these kinds that is not settled. */
 export async function hasOpenDiscrepancy(
   db: Queryable,
   id: PaymentId,
@@ -54,7 +54,7 @@ const COLUMNS = `id::text, merchant_id, payment_id AS subject, kind, operator_re
 const FIND_OPEN = statement('discrepancy_find_open')`
   SELECT ${COLUMNS} FROM discrepancies WHERE settled_at IS NULL ORDER BY discrepancies.id LIMIT $1`;
 
-/** Discrepancies that nobody has settled yet, of all merchants, oldest first, at most `limit`. */
+/** The discrepancies of all merchants that are not settled, oldest first, at most `limit`. */
 export async function findOpenDiscrepancies(db: Queryable, limit: number): Promise<Discrepancy[]> {
   return db.run<Discrepancy>(FIND_OPEN, [limit]);
 }
@@ -70,7 +70,7 @@ export type SettleDiscrepancy = {
   readonly at: Date;
 };
 
-/** Records how one of the staff settled it, with an entry in the audit log; null when no such discrepancy is open. */
+/** Records how one of the staff settled a discrepancy, with an entry in the audit log; null if no open discrepancy has this id. */
 export async function markDiscrepancySettled(
   tx: Tx,
   { id, how, by, at }: SettleDiscrepancy,

@@ -8,8 +8,8 @@ import { boundedDelete } from '../platform/bounded-delete.ts';
 import { findOne, readCount, statement, type Database, type Queryable, type Tx } from '../platform/database.ts';
 
 /**
- * A condition that takes the lock of a merchant's key: held until the transaction or its connection ends. False while another
- * call with this key is in flight, or, without harm, another key with the same digest.
+ * A condition that takes the lock of a merchant's key and holds it until the transaction or its connection ends. False while another
+ * call with this key is in flight. A call with another key of the same digest makes it false too, which does no harm.
  */
 export function tryLockKey(merchantId: string, key: string): string {
   return `pg_try_advisory_xact_lock(hashtextextended(${merchantId} || ' ' || ${key}, 0))`;
@@ -30,7 +30,7 @@ type StoredRow = StoredResponse & { readonly fingerprint: Buffer };
 const LIST_USED = statement('idempotency_key_list_used')`
   SELECT key FROM idempotency_keys WHERE merchant_id = $1 AND key = ANY($2) AND created_at >= $3`;
 
-/** Those of the keys under which a response is stored that has not expired. */
+/** The keys that have a stored response which has not expired. */
 export async function listUsedKeys(
   db: Queryable,
   merchantId: MerchantId,
@@ -43,8 +43,8 @@ export async function listUsedKeys(
 
 /**
  * An INSERT that stores the response of each of `rows` (merchant, key, fingerprint, status, body and time, in this order) and returns
- * merchant and key of those that it stored: not of a key that has a response which has not expired. A key whose response has
- * expired, and that the sweep has not removed yet, may be used again.
+ * merchant and key of each response that it stored. A key that has an unexpired response is skipped. A key whose response has expired
+ * may be used again before the sweep removes it.
  */
 export function putKey(rows: string): string {
   return `INSERT INTO idempotency_keys (merchant_id, key, request_sha256, response_status, response_body, created_at)
@@ -56,7 +56,7 @@ export function putKey(rows: string): string {
    RETURNING merchant_id, key`;
 }
 
-/** A condition: a response is stored under the key that has not expired at that time. As of the snapshot of the statement. */
+/** A condition: the key has a stored response that has not expired at `at`, as of the snapshot of the statement. */
 export function hasResponse(merchantId: string, key: string, at: string): string {
   return `EXISTS (SELECT FROM idempotency_keys WHERE merchant_id = ${merchantId} AND key = ${key}
     AND created_at >= ${at}::timestamptz - interval '${IDEMPOTENCY_KEPT_FOR_MS} milliseconds')`;
@@ -65,9 +65,8 @@ export function hasResponse(merchantId: string, key: string, at: string): string
 const PUT = statement('idempotency_key_put')`${putKey('VALUES ($1, $2, $3, $4, $5, $6)')}`;
 
 /**
- * The response that is stored for this very request, or null: then the key belongs to this transaction until it ends.
- * Throws `idempotency_key_in_flight` while another call has the key, and `idempotency_key_reused` when it was used for
- * another request.
+ * The response that is stored for the same request, or null: then this transaction has the key until it ends. Throws
+ * `idempotency_key_in_flight` while another call has the key, and `idempotency_key_reused` if the key was used for another request.
  */
 export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promise<StoredResponse | null> {
   const { merchantId, key, fingerprint, at } = request;
@@ -83,8 +82,8 @@ export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promis
 }
 
 /**
- * One transaction claims the key, has `act` record what the request asks for, and stores the response: all or nothing. Repeating the
- * request returns the stored response. Throws what `claimIdempotencyKey` and `act` throw; nothing is stored then.
+ * In one transaction, claims the key, calls `act` to do what the request asks for, and stores the response: all or nothing. A repeated
+ * request gets the stored response. Throws the errors of `claimIdempotencyKey` and `act`; nothing is stored then.
  */
 export function respondOnce<Given extends StoredOutcome>(
   db: Database,
@@ -104,7 +103,7 @@ const COUNT_OF_KEY = statement('payment_count_of_key')`
   SELECT count(*)::int AS count FROM payments
   WHERE lower(idempotency_key) = lower($3 COLLATE "C") AND idempotency_key = $3 AND merchant_id = $1 AND kind = $2`;
 
-/** How many payments of the kind were created with the key, which this transaction claimed: rows stay when responses expire. */
+/** How many payments of the kind were created with the key, which this transaction claimed. Rows stay when responses expire. */
 export async function countOfKey(
   tx: Tx,
   kind: 'collection' | 'payout',
@@ -120,7 +119,7 @@ async function storeResponse(tx: Tx, request: KeyedRequest, response: StoredResp
   if (rows.length === 0) throw inFlight();
 }
 
-/** A response that was stored before this has expired. */
+/** A response that was stored before this time has expired. */
 function storedSince(at: Date): Date {
   return new Date(at.getTime() - IDEMPOTENCY_KEPT_FOR_MS);
 }

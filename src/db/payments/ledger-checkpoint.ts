@@ -1,4 +1,4 @@
-// How far the ledger was checked: of each account up to which entry, and up to when the payments that changed.
+// How far the ledger was checked: the last checked entry of each account, and the last checked event.
 import type { EventId, MerchantId } from '../../domain/ids.ts';
 import { availableAccount } from '../../domain/payments/ledger.ts';
 import { attestedTable } from '../accounts/attested-rows.ts';
@@ -10,14 +10,14 @@ const attestedCheckpoints = attestedTable('ledger_checkpoints');
 
 /** Entries of an account that no check has seen yet. */
 export type MovedAccount = EntryRange & {
-  /** After the last of these entries, from the checkpoint on. */
+  /** After the last of these entries, computed from the checkpoint. */
   readonly balanceMinor: bigint;
-  /** Whether every number has one entry, each leaves its balance, and the last leaves the balance of the account. */
+  /** Whether every number has one entry, the balance of each entry is right, and that of the last is the account's balance. */
   readonly addsUp: boolean;
   readonly hasMore: boolean;
 } & Checkpoint;
 
-/** What the checkpoint of an account says beside its entry, which is `after`; without one, what the account had at its start. */
+/** The checkpoint of an account without its entry, which is `after`. Without a checkpoint, the amounts are zero. */
 type Checkpoint = {
   readonly checkedMinor: bigint;
   readonly checkedUnattestedMinor: bigint;
@@ -27,7 +27,7 @@ type Checkpoint = {
 const CHECKPOINT = `coalesce(c.entry, 0) AS after, coalesce(c.balance_minor, 0) AS checked_minor,
   coalesce(c.unattested_minor, 0) AS checked_unattested_minor, c.attestation AS checkpoint_attestation`;
 
-/** Whether a process of ours wrote the checkpoint, or there is none. One that no process wrote is reported. */
+/** Whether a process of ours wrote the checkpoint, or there is none. Reports any other checkpoint. */
 export function isCheckpointAttested(
   db: Queryable,
   account: Checkpoint & Pick<EntryRange, 'accountId' | 'after'>,
@@ -89,14 +89,14 @@ const RECORD = statement('ledger_checkpoint_record')`
   SELECT account_id, entry, balance_minor, unattested_minor, attestation FROM checked WHERE attestation_before IS NULL
   ON CONFLICT (account_id) DO NOTHING`;
 
-/** An account whose entries were checked, with what of its balance is not attested. */
+/** An account whose entries were checked, with the unattested part of its balance. */
 export type CheckedAccount = Pick<MovedAccount, 'accountId' | 'entry' | 'balanceMinor' | 'checkpointAttestation'> & {
   readonly unattestedMinor: bigint;
 };
 
 /**
- * Attests them and writes them, where the checkpoint is still the one that was read: what another process wrote since stays, and the next
- * check goes on from there. The database refuses one that no entry leaves.
+ * Attests and writes the checkpoints of accounts whose checkpoint has not changed since it was read. A checkpoint that another process
+ * wrote since stays, and the next check starts from it. The database refuses a checkpoint whose balance is not that of its entry.
  */
 export async function recordCheckpoints(db: Queryable, accounts: readonly CheckedAccount[]): Promise<void> {
   if (accounts.length === 0) return;
@@ -112,10 +112,10 @@ const FUNDS = statement('ledger_funds_of_merchant')`
     a.balance_minor - reserved_by_refunds($2) AS spendable_minor
   FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id WHERE a.id = $1 AND a.merchant_id = $2`;
 
-/** An available account up to its newest entry, and what of it no pending refund will take. */
+/** An available account up to its newest entry, and its balance less the money of pending refunds. */
 export type Funds = EntryRange & Checkpoint & { readonly spendableMinor: bigint };
 
-/** One snapshot. */
+/** Reads the funds in one snapshot. */
 export async function findFunds(db: Queryable, merchantId: MerchantId): Promise<Funds> {
   const funds = await findOne<Funds>(db, FUNDS, [availableAccount(merchantId), merchantId]);
   if (!funds) throw new Error(`merchant ${merchantId} has no available account`);
@@ -138,7 +138,7 @@ export async function findAvailableAccounts(
 const LAST_EVENT = statement('ledger_last_event_of_range')`
   SELECT max(id) AS id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS range`;
 
-/** The last of the next `limit` events after the one id and before the other; null when there is none. */
+/** The last of the next `limit` events after the id `after` and before the id `before`; null if there is none. */
 export async function findLastEvent(
   db: Queryable,
   { after, before, limit }: { readonly after: string; readonly before: string; readonly limit: number },

@@ -19,8 +19,8 @@ export type LedgerEntryFilter = ListRange<string> & {
 };
 
 /**
- * A page of the newest entries of the merchant's accounts that pass the filter; none for another merchant's payment. The entries of one account are in the
- * order in which they were posted, so each balance is that of the entry before it plus the amount.
+ * A page of the newest entries of the merchant's accounts that pass the filter; none for another merchant's payment. The entries of one
+ * account are in the order in which they were posted, so each balance is the balance of the entry before plus the amount.
  */
 export async function listLedgerEntries(
   db: Queryable,
@@ -53,7 +53,7 @@ export async function listLedgerEntries(
 
 const ID_OFFSETS: Readonly<Record<StatementAccount, number>> = { available: 0, held: 1 };
 
-// One kind of transfer on one side of one account: one index range, read from its end.
+// Reads one kind of transfer on one side of one account, by one index range from its end.
 function partOf(account: StatementAccount, kind: PostingKind, conditions: string): string[] {
   const side = entrySide(kind, account);
   if (side === null) return [];
@@ -69,6 +69,6 @@ function partOf(account: StatementAccount, kind: PostingKind, conditions: string
   ];
 }
 
-// The place of an entry is the time of its transfer and, of two accounts at the same time, its id.
+// The place of an entry is the time of its transfer and, for entries at the same time, its id.
 const POSTED_AT = '(SELECT posted_at FROM ledger_transfers WHERE id = ?::bigint / 2)';
 const BEFORE_ENTRY = `t.posted_at <= ${POSTED_AT} AND (t.posted_at < ${POSTED_AT} OR {id} < ?::bigint)`;

@@ -20,7 +20,7 @@ const BALANCE = statement('ledger_account_balance')`
 
 export type Balance = { readonly availableMinor: bigint; readonly heldMinor: bigint; readonly currency: Currency };
 
-/** Available and held as of one instant. Every merchant has both accounts from its creation on. */
+/** The available and held balances as of one instant. Every merchant has both accounts from its creation on. */
 export async function getBalance(db: Queryable, merchantId: MerchantId): Promise<Balance> {
   const balance = await findOne<Balance>(db, BALANCE, [availableAccount(merchantId), heldAccount(merchantId)]);
   if (!balance) throw new Error(`merchant ${merchantId} has no ledger accounts`);
@@ -37,7 +37,7 @@ function lastStatement(table: string, more = ''): Statement {
     SELECT max(id) AS id FROM (SELECT id FROM ${table} WHERE id > $1${more} ORDER BY id LIMIT $2) AS range`;
 }
 
-/** The last of the next `limit` merchants' accounts or payments after this id; null when there is none. */
+/** The last of the next `limit` merchants' accounts or payments after this id; null if there is none. */
 export async function findLastOfRange(
   db: Queryable,
   noun: keyof typeof LAST_OF,
@@ -52,7 +52,7 @@ const DRIFT = statement('ledger_drift')`
   WHERE a.merchant_id IS NOT NULL AND a.id > $1 AND a.id <= $2 GROUP BY a.id
   HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) ORDER BY a.id LIMIT 100`;
 
-/** Accounts whose balance is not the sum of their entries. Empty unless somebody bypassed the database's checks. */
+/** Accounts whose balance is not the sum of their entries. There are none unless somebody bypassed the database's checks. */
 export async function findBalanceDrift(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
   return (await db.run<{ id: string }>(DRIFT, [after, to])).map(({ id }) => driftFault(id));
 }
@@ -64,9 +64,9 @@ const FIND_UNDECIDED = statement('ledger_find_undecided')`
   ORDER BY updated_at, id LIMIT $2`;
 
 /**
- * Payouts and refunds that have been without an outcome for more than so many days since their release or their last status,
- * oldest first, at most `limit`: one that is reconciling ends by the operator alone, and one that is released was never sent or
- * its workflow is held up.
+ * Payouts and refunds that have had no outcome for more than `days` days since their release or last status, oldest first, at most
+ * `limit`. Only the operator can end a payment that is reconciling. A payment that is still released was never sent, or its workflow
+ * is held up.
  */
 export async function findUndecided(db: Queryable, days: number, limit: number): Promise<LedgerFault[]> {
   const rows = await db.run<{ id: string; state: 'released' | 'reconciling' }>(FIND_UNDECIDED, [days, limit]);
@@ -88,17 +88,17 @@ const LOCK_SPENDABLE = statement('ledger_account_lock_spendable')`
   SELECT spendable_minor, reserved_minor, queued_of_key_minor FROM ${lockSpendableOf('$1', '$2', '$3')}`;
 
 export type Spendable = {
-  /** The available balance less the pending refunds, queued ones included, whose money has not left yet. */
+  /** The available balance less the money of pending refunds, including queued refunds. */
   readonly spendableMinor: bigint;
-  /** The money of those pending refunds. */
+  /** The money of pending refunds, including queued refunds. */
   readonly reservedMinor: bigint;
-  /** What the queued payouts of the API key hold together; null when none was named. */
+  /** The total held by the queued payouts of the API key; null without an API key. */
   readonly queuedOfKeyMinor: bigint | null;
 };
 
 /**
- * What the merchant can still spend on a payout or a refund. The lock keeps every other transfer, payout and refund from changing
- * it until the transaction ends, and what was committed before it was taken counts.
+ * Locks the merchant's available account and returns the money that the merchant can still spend on a payout or refund. No other
+ * transfer, payout or refund can change the amount until the transaction ends; all that was committed before the lock counts.
  */
 export async function lockSpendable(
   tx: Tx,

@@ -15,7 +15,7 @@ export type NewOperatorCallback = {
   readonly receivedAt: Date;
 };
 
-/** Stores a callback under $2, unless $7 are stored under it. */
+/** Stores a callback under $2, unless $7 callbacks are already stored under it. */
 const insertUnder = (subject: 'payment_id' | 'operator_reference') =>
   statement(`operator_callback_insert_by_${subject}`)`
   WITH earlier AS (
@@ -39,12 +39,12 @@ const RECORD = statement('operator_callback_record')`
     WHERE count < $7 AND payment.state IN ('initiated', 'prompted', 'reconciling') RETURNING id)
   SELECT payment.*, EXISTS (SELECT FROM stored) AS is_kept FROM payment`;
 
-/** A callback by the reference that the operator names. */
+/** A callback with the operator reference that it names. */
 export type ReferringCallback = Omit<NewOperatorCallback, 'payment'> & { readonly operatorReference: string };
 
 /**
- * Finds the collection with the reference, of any merchant, and stores the callback if the collection is pending and has fewer than
- * `mostPerPayment`: one statement. Null: no collection has it.
+ * In one statement, finds the collection with the reference, of any merchant, and stores the callback if the collection is pending and
+ * has fewer than `mostPerPayment` callbacks. Null: no collection has the reference.
  */
 export async function recordCallbackOfCollection(
   db: Queryable,
@@ -59,10 +59,10 @@ export async function recordCallbackOfCollection(
   return { collection, isKept };
 }
 
-/** Whether the callback is stored, and how many were before. */
+/** Whether the callback is stored, and how many callbacks were stored before. */
 export type StoredCallback = { readonly isKept: boolean; readonly storedBefore: number };
 
-/** Stores the callback unless the payment has `mostPerPayment`. */
+/** Stores the callback unless the payment has `mostPerPayment` callbacks. */
 export function insertOperatorCallback(
   db: Queryable,
   callback: NewOperatorCallback,
@@ -71,7 +71,7 @@ export function insertOperatorCallback(
   return insertCallback(db, INSERT, { ...callback, subject: callback.payment.id }, mostPerPayment);
 }
 
-/** Stores a callback whose payment is not on record, unless its reference has `mostPerPayment`. */
+/** Stores a callback whose payment is not on record, unless its reference has `mostPerPayment` callbacks. */
 export function insertUnmatchedCallback(
   db: Queryable,
   callback: ReferringCallback,

@@ -4,7 +4,7 @@ import type { PaymentId, PaymentRef } from '../../domain/payments/payment.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { statement, type Queryable } from '../platform/database.ts';
 
-/** After so many of a payment, only one that ended otherwise than the last is kept, and none after twice as many. */
+/** After so many exchanges of a payment, only an exchange with a new outcome is stored. After twice as many, none is stored. */
 const MOST_ALIKE = 50;
 
 const INSERT = statement('operator_exchange_insert')`
@@ -18,7 +18,7 @@ const INSERT = statement('operator_exchange_insert')`
 
 export type NewExchange = Omit<OperatorExchange, 'paymentId'>;
 
-/** One statement, which decides nothing: a payment that is queried for days does not fill the disk. */
+/** Stores an exchange within the limits above, so that a payment that is queried for days does not fill the disk. */
 export async function insertExchange(
   db: Queryable,
   { merchantId, id }: PaymentRef,
@@ -31,7 +31,7 @@ const LIST = statement('operator_exchange_list')`
   SELECT payment_id, kind, started_at, duration_ms, outcome, failure_code FROM operator_exchanges
   WHERE payment_id = ANY($1) ORDER BY operator_exchanges.id LIMIT $2`;
 
-/** Oldest first, at most `limit`, of these payments. */
+/** The exchanges of these payments, oldest first, at most `limit`. */
 export async function listExchanges(
   db: Queryable,
   payments: readonly PaymentId[],

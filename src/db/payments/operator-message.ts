@@ -1,4 +1,4 @@
-// Rows of messages, which came to an address that an operator got for one payment or query, and of the queries that messages answer.
+// Rows of messages, each received at an address made for one payment or query, and of the queries that messages answer.
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { MessagePurpose, OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { AskedQuery } from '../../domain/payments/message-evidence.ts';
@@ -9,7 +9,7 @@ import { findOne, statement, type Queryable } from '../platform/database.ts';
 type MessageContents = {
   readonly operator: OperatorId;
   readonly purpose: MessagePurpose;
-  /** The query to whose own address it came; null: it came to an address of the payment. */
+  /** The query whose address received the message; null: an address of the payment received it. */
   readonly queryId: string | null;
   readonly body: string;
   readonly receivedAt: Date;
@@ -20,7 +20,7 @@ export type NewMessage = MessageContents & {
   readonly sourceAddress: string;
 };
 
-/** What a message is about: a payment, or a reference or query that is not on record. */
+/** The subject of a message: a payment, or a reference or query that is not on record. */
 export type MessageSubject = { readonly paymentId: PaymentId } | { readonly unmatched: string };
 
 const MESSAGES = 'operator_callbacks';
@@ -31,7 +31,7 @@ function messageValues(subject: MessageSubject, { operator, purpose, queryId, bo
   return [operator, about, purpose, queryId, body, receivedAt];
 }
 
-// Whoever fills one address with messages fills no other one.
+// The limit is per address: a flood of messages to one address does not use up the limit of another.
 const INSERT = statement('operator_message_insert')`
   WITH earlier AS (
     SELECT count(*)::int AS count FROM (
@@ -43,7 +43,7 @@ const INSERT = statement('operator_message_insert')`
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM earlier WHERE count < $11 RETURNING id)
   SELECT EXISTS (SELECT FROM stored) AS is_kept`;
 
-/** Stores a message, attested, unless `most` came to its address before. True when it is stored. */
+/** Stores a message, attested, unless its address already has `most`. True if the message is stored. */
 export async function insertMessage(
   db: Queryable,
   subject: MessageSubject,
@@ -64,11 +64,11 @@ const LIST = statement('operator_message_list')`
 export type StoredMessage = MessageContents & {
   readonly id: bigint;
   readonly isUnread: boolean;
-  /** Whether a process of ours received it, at an address that it proved. */
+  /** Whether a process of ours received the message at an address that it verified. */
   readonly isAttested: boolean;
 };
 
-/** All messages about the payment, in the order in which they came. */
+/** All messages about the payment, in the order in which they were stored. */
 export async function listMessages(db: Queryable, { id }: PaymentRef): Promise<StoredMessage[]> {
   type Row = Omit<StoredMessage, 'isAttested'> & { readonly attestation: string };
   const rows = await db.run<Row>(LIST, [id]);
@@ -81,7 +81,7 @@ export async function listMessages(db: Queryable, { id }: PaymentRef): Promise<S
 const MARK_READ = statement('operator_message_mark_read')`
   UPDATE operator_callbacks SET read_at = $2 WHERE id = ANY($1) AND read_at IS NULL`;
 
-/** Records that what follows from these messages is recorded. */
+/** Marks messages as read, after their results are recorded. */
 export async function markMessagesRead(db: Queryable, ids: readonly bigint[], at: Date): Promise<void> {
   if (ids.length > 0) await db.run(MARK_READ, [ids, at]);
 }
@@ -90,7 +90,7 @@ const INSERT_QUERY = statement('operator_query_insert')`
   INSERT INTO operator_queries (id, merchant_id, payment_id, asked_at, seen_callback_id, attestation)
   VALUES ($1, $2, $3, $4, $5, $6)`;
 
-/** Records, attested, that a query begins whose answer is a message. */
+/** Records, attested, the start of a query whose answer is a message. */
 export async function insertOperatorQuery(db: Queryable, ref: PaymentRef, query: AskedQuery): Promise<void> {
   const attestation = db.attestor.attest(QUERIES, queryValues(ref.id, query), null);
   const { id, askedAt, seenMessageId } = query;
@@ -116,7 +116,7 @@ export async function listOperatorQueries(db: Queryable, { id }: PaymentRef): Pr
 const NOTE_ANSWERED = statement('operator_query_note_answered')`
   UPDATE operator_queries SET answered_at = $2 WHERE id = $1 AND answered_at IS NULL`;
 
-/** Records when the first message came to the address of the query. */
+/** Records when the address of the query received its first message. */
 export async function noteQueryAnswered(db: Queryable, id: string, at: Date): Promise<void> {
   await db.run(NOTE_ANSWERED, [id, at]);
 }
@@ -125,7 +125,7 @@ const FIND_QUERIED = statement('operator_query_find_payment')`
   SELECT q.payment_id, q.merchant_id FROM operator_queries q JOIN payments p ON p.id = q.payment_id
   WHERE q.id = $1 AND p.operator = $2`;
 
-/** The payment that the query was about; null: there is no such query of the operator. */
+/** The payment of the query; null: the operator has no such query. */
 export async function findQueriedPayment(
   db: Queryable,
   operator: OperatorId,

@@ -1,4 +1,4 @@
-// Rows of the names that operators have for the payees of payouts.
+// Rows of payee names: the operators' names for the payees of payouts.
 import type { PayoutId } from '../../domain/ids.ts';
 import type { PayeeName } from '../../domain/payments/payee-name.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
@@ -8,7 +8,7 @@ import { statement, type Queryable } from '../platform/database.ts';
 const INSERT = statement('payee_name_insert')`
   INSERT INTO payee_names (payment_id, merchant_id, name, asked_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`;
 
-/** The first answer of the operator stays. */
+/** Stores the operator's answer. The first answer stays. */
 export async function insertPayeeName(
   db: Queryable,
   { id, merchantId }: PaymentRef<'payout'>,
@@ -20,7 +20,7 @@ export async function insertPayeeName(
 const LIST = statement('payee_name_list')`
   SELECT payment_id, name, asked_at FROM payee_names WHERE payment_id = ANY($1)`;
 
-/** What the operators said of the payees, by payout; absent where one was not asked, or has not answered. */
+/** The operators' answers about the payees, by payout. A payout is absent if its operator was not asked or has not answered. */
 export async function listPayeeNames(
   db: Queryable,
   payouts: readonly PayoutId[],

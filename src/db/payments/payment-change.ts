@@ -17,21 +17,21 @@ import {
   type RecordedChange,
 } from './change-statement.ts';
 
-/** What is written with a change, and what must be so when it is written, beside what the change says. */
+/** Further data to write with a change, and further conditions for it. */
 export type ChangeConditions = {
-  /** Nobody tried more than once to send it, or nothing is written. */
+  /** Nothing is written if more than one try to send the payment began. */
   readonly requiresOneTry?: boolean;
-  /** Of the verified status on which the change rests; null or absent where no status decided. */
+  /** Kind and time of the verified status that decided the change; null or absent if no status did. */
   readonly basis?: StatusBasis | null;
-  /** Written with the change of a collection, which has few, so no limit of theirs applies. */
+  /** The exchange to write with the change of a collection. No limit on exchanges applies, because a collection has few. */
   readonly exchange?: NewExchange | null;
-  /** The id that the operator issued, where the change is that it accepted the payment. The first one stays. */
+  /** The issued id, if the change is that the operator accepted the payment. The first id stays. */
   readonly issuedId?: string | null;
-  /** Its workflow by default. */
+  /** The payment's workflow by default. */
   readonly recordedBy?: RecordedBy;
 };
 
-// $1 to $13 are those of the consequences. No payment comes into a state twice, so the state says which version was decided on.
+// $1 to $13 are the values of the consequences. No payment enters a state twice, so the state identifies the version that was read.
 const RECORD = changeStatement(
   'payment_change_record',
   `UPDATE payments
@@ -54,9 +54,8 @@ const RECORD = changeStatement(
 );
 
 /**
- * Compare-and-set on the state that the change was decided on, and on the recorded send and acceptance if the change depends on them:
- * true when all of it is written, false when the payment has changed since and nothing is written. Throws `ReceiptReused` and
- * `IssuedIdReused`.
+ * Compare-and-set on the state before the change, and on the recorded send and acceptance if the change depends on them. True if
+ * everything is written. False if the payment has changed since; then nothing is written. Throws `ReceiptReused` and `IssuedIdReused`.
  */
 export async function recordChange(
   db: Queryable,
@@ -88,7 +87,7 @@ export async function recordChange(
   return true;
 }
 
-/** $16 to $26. */
+/** The values $16 to $26. */
 function rowValues({ after, failedBy }: PaymentChange): unknown[] {
   const decided = after.kind === 'collection' ? null : after;
   return [

@@ -22,12 +22,12 @@ export type ListSource<Row, Payment> = {
   readonly toPayment: (row: Row) => Payment;
 };
 
-/** What one page looks through, where no index has all of its filters. */
+/** How many rows one page reads at most if no index has all of its filters. */
 const LOOKED_THROUGH = 5000;
-/** As many of a common filter are sorted by amount. */
+/** How many rows found by other filters are sorted by amount at most. */
 const SORTED = 2000;
 type Order = { readonly by: string; readonly beyond: '<' | '>'; readonly isByAmount: boolean };
-/** How each list is sorted, and how what comes after a place compares with it. */
+/** How each list is sorted, and how the rows after a place compare with it. */
 const ORDERS: Readonly<Record<ListOrder, Order>> = {
   newest: { by: 'id DESC', beyond: '<', isByAmount: false },
   oldest: { by: 'id', beyond: '>', isByAmount: false },
@@ -37,13 +37,13 @@ const ORDERS: Readonly<Record<ListOrder, Order>> = {
 
 const equal = (column: string) => (value: string) => `${column} = ${value}`;
 
-/** What is compared, of which the first that is given is found by its index, the most selective ones first. Null: of another table. */
+/** The filters by equality, the most selective first: the index of the first given filter finds the rows. Null: in another table. */
 const FOUND_BY = {
   operatorReference: equal('operator_reference'),
-  // Found by its small letters, which the index has, and compared as it is.
+  // The index has the lowercase key; the second condition compares the exact key.
   idempotencyKey: (value) => `lower(idempotency_key) = lower(${value} COLLATE "C") AND idempotency_key = ${value}`,
   checkoutId: null,
-  // In capitals or not: people type it.
+  // Ignores case, because people type the reference.
   reference: (value) => `lower(reference) = lower(${value})`,
   phone: equal('phone'),
   createdBy: equal('created_by'),
@@ -52,23 +52,22 @@ const FOUND_BY = {
 
 type Place = (value: unknown) => string;
 
-/** SQL, whose values are placed where it is written: a statement has no value that it does not use. */
+/** Writes SQL, and places its values only then: a statement has no unused values. */
 type Condition = () => string;
 
-/** The conditions of a filter: `found` by one index, and the `others` by looking at the rows that it finds. */
+/** The conditions of a filter: one index finds the rows by `found`, and the `others` are checked on each row. */
 type Conditions = {
   readonly found: readonly Condition[];
   readonly others: readonly Condition[];
-  /** Null: any, or any that pass the `others`. */
+  /** Null: any state, or the states are among the `others`. */
   readonly states: readonly string[] | null;
-  /** By which id the rows are found: that of the payment, or of the attempts to pay a checkout, which are walked instead. */
+  /** The column that finds and orders the rows: the payment's id, or the collection's id in the attempts at a checkout. */
   readonly idColumn: 'id' | 'collection_id';
 };
 
 /**
- * One page. Where the index that is walked does not have all of the filters, a page looks through 5,000 rows at most, so
- * that it costs the same whatever the filters and however long the list: it may hold fewer than asked for, or none, and
- * still have a `next`.
+ * One page. If the index that is read does not have all of the filters, a page reads at most 5,000 rows, so that its cost does not
+ * depend on the filters or on the length of the list: the page may have fewer items than requested, or none, and still have a `next`.
  */
 export async function listPage<
   Row extends object,
@@ -88,7 +87,7 @@ export async function listPage<
   const conditions = conditionsOf(filter, { from, place, isByAmount: isByAmount && !isSorted });
   const after = afterPlace(request, conditions, place);
   const isWhole = !isSorted && conditions.others.length === 0;
-  // What is sorted is found in any order; a few more may have come since they were counted.
+  // Rows to be sorted are found in any order; a few more may have been added since the count.
   const walk = isSorted ? ({ order: 'newest', after: null } as const) : { order, after };
   const lookedThrough = isSorted ? 2 * SORTED : isWhole ? limit + 1 : share(LOOKED_THROUGH, conditions);
   const most = isWhole ? place(lookedThrough) : `${lookedThrough}`;
@@ -103,7 +102,7 @@ export async function listPage<
   return { items, next: await lastLookedAt(db, merchantId, request, from) };
 }
 
-/** How many match, counted up to 1,000 among the newest 10,000 that an index finds. */
+/** How many payments match, counted up to 1,000 among the newest 10,000 that an index finds. */
 export async function countMatching(
   db: Queryable,
   merchantId: MerchantId,
@@ -131,7 +130,7 @@ export async function countMatching(
   return { count: Math.min(matching, MAX_COUNTED), isAtLeast };
 }
 
-/** Each of several states is looked through as far, so that all of them together cost the same. */
+/** Divides the rows to read equally among the states, so that the cost does not depend on their number. */
 function share(most: number, { states }: Conditions): number {
   return Math.floor(most / Math.max(1, states?.length ?? 1));
 }
@@ -146,7 +145,7 @@ function placeOf(last: ListPlace | undefined): ListPlace | null {
   return last ? { id: last.id, amountMinor: last.amountMinor } : null;
 }
 
-/** Whether few enough are found by an index other than that of amounts: these are sorted. */
+/** Whether an index other than that of amounts finds few enough rows to sort. */
 async function isShort(db: Queryable, merchantId: MerchantId, from: ListFrom, filter: ListFilter): Promise<boolean> {
   const values: unknown[] = [merchantId];
   const place: Place = (value) => `$${values.push(value)}`;
@@ -191,7 +190,7 @@ function conditionsOf(filter: ListFilter, { from, place, isByAmount }: Composing
   return { found, others, states: states && !isFound ? states : null, idColumn };
 }
 
-/** Of attempts to pay this checkout; of none if it is another merchant's. */
+/** A condition: the attempts at this checkout; none if the checkout is another merchant's. */
 function ofCheckout(checkoutId: string, place: Place): string {
   return `checkout_id = (SELECT k.id FROM checkouts k WHERE k.merchant_id = $1 AND k.id = ${place(checkoutId)})`;
 }
@@ -213,26 +212,26 @@ function afterPlace(
 
 type Walk = Conditions & { readonly from: ListFrom; readonly order: ListOrder; readonly after: Condition | null };
 
-/** SQL of the rows that an index finds, in order, at most so many. A number in the text tells every plan how few they are. */
+/** SQL of the rows that an index finds, in order, at most `most`. A number in the text tells the planner how few rows there are. */
 function scanOf(walk: Walk, most: string, place: Place): string {
   const { found, states, idColumn, order, after } = walk;
   const where = allOf(after === null ? found : [...found, after]);
   if (idColumn === 'collection_id') {
     const ids = `SELECT collection_id FROM checkout_attempts WHERE ${where}
       ORDER BY collection_id ${order === 'newest' ? 'DESC' : ''} LIMIT ${most}`;
-    // Each is looked up by itself: a plan for a join may read all of either table.
+    // Each payment is looked up by itself: a plan for a join may read all of either table.
     return `SELECT payment.* FROM (${ids}) AS attempts
       CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.id = attempts.collection_id LIMIT 1) AS payment`;
   }
   const end = `ORDER BY ${ORDERS[order].by} LIMIT ${most}`;
   if (states === null) return `SELECT * FROM payments WHERE ${where} ${end}`;
   if (states.length === 1) return `SELECT * FROM payments WHERE ${where} AND state = ${place(states[0])} ${end}`;
-  // Each state has its own range of the index, so the list is merged from one range for each.
+  // Each state has its own range of the index, so the list is merged from one range per state.
   return `SELECT of_state.* FROM unnest(${place(states)}::text[]) AS wanted (state) CROSS JOIN LATERAL (
       SELECT * FROM payments WHERE ${where} AND payments.state = wanted.state ${end}) AS of_state ${end}`;
 }
 
-/** Where the page stopped that found too few; null when it came to the end of the list. */
+/** The last place that was read for a page with too few items; null if the page reached the end of the list. */
 async function lastLookedAt(
   db: Queryable,
   merchantId: MerchantId,

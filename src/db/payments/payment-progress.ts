@@ -1,5 +1,5 @@
-// Notes on a payment's row beside its state: how far its send got, and when the operator is asked. Each is one statement that
-// decides nothing.
+// Records on a payment's row, besides its state, the progress of its send and the schedule of its status queries. Each function
+// runs one statement that decides nothing.
 import type { Collection } from '../../domain/payments/collection.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Payment, PaymentRef } from '../../domain/payments/payment.ts';
@@ -15,14 +15,13 @@ import { beginReversalQuery } from './reversal.ts';
 /** A payment that sends money out: a payout, or the refund of a reversal. */
 export type SentPaymentRef = PaymentRef<'payout' | 'reversal'>;
 
-/** The state and the deadline within which a send may begin or be repeated at `$3`. */
+/** Condition: the state and the send deadline allow a send to begin or to be repeated at `$3`. */
 const MAY_BE_SENT = "state IN ('initiated', 'released') AND send_deadline_at > $3";
 
-// The other side of this is `never_sent`, which is recorded only while no send has begun: of the two statements, the row lets only
-// one pass.
+// The counterpart is `never_sent`, which is recorded only while no send has begun: the row lets only one of the two statements pass.
 const BEGIN_SEND = `
   UPDATE payments SET send_begun_at = $3 WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND ${MAY_BE_SENT}`;
-// From now on the operator may have it, and is asked by schedule.
+// From now on the operator may have the payment, so status queries are scheduled.
 const MARK_SEND_BEGUN = statement('payment_mark_send_begun')`
   WITH begun AS (${BEGIN_SEND} RETURNING id, kind, merchant_id, operator),
   query_work AS (
@@ -33,8 +32,8 @@ const MARK_SEND_BEGUN = statement('payment_mark_send_begun')`
 const BEGIN_COLLECTION_SEND = statement('collection_mark_send_begun')`${BEGIN_SEND} RETURNING ${COLLECTION_COLUMNS}`;
 
 /**
- * True when this call recorded the first send: only then does a refusal of it decide the outcome. False when a send began
- * before, or when none may begin any more. `firstQuery`: when the operator is asked about it first.
+ * Records that the first send begins. True if this call recorded it: only then does a refusal of the send decide the outcome. False
+ * if a send began before, or if none may begin any more. `firstQuery`: when the first status query is due.
  */
 export async function markSendBegun(
   db: Queryable,
@@ -46,7 +45,7 @@ export async function markSendBegun(
   return (await db.run(MARK_SEND_BEGUN, values)).length === 1;
 }
 
-/** The same of a collection: it is returned as it is then, in place of true, and null in place of false. */
+/** Like `markSendBegun`, for a collection: returns the updated collection instead of true, and null instead of false. */
 export function beginCollectionSend(
   db: Queryable,
   { merchantId, id }: PaymentRef<'collection'>,
@@ -55,15 +54,15 @@ export function beginCollectionSend(
   return findOne<Collection>(db, BEGIN_COLLECTION_SEND, [merchantId, id, at]);
 }
 
-// The first time stays, and every further try must still find the state and the deadline within which it may begin.
+// The time of the first repeat stays. Every further try needs a state and a send deadline that allow it.
 const MARK_SEND_REPEATED = statement('payment_mark_send_repeated')`
   UPDATE payments SET send_repeated_at = coalesce(send_repeated_at, $3)
   WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NOT NULL AND ${MAY_BE_SENT}
   RETURNING 1`;
 
 /**
- * Records that a further try to send begins: from now on no refusal of a send decides the outcome, whenever it was given. False
- * when none may begin any more.
+ * Records that a further try to send begins: from now on no refusal of a send, earlier or later, decides the outcome. False if no
+ * try may begin any more.
  */
 export async function markSendRepeated(db: Queryable, { merchantId, id }: PaymentRef, at: Date): Promise<boolean> {
   return (await db.run(MARK_SEND_REPEATED, [merchantId, id, at])).length === 1;
@@ -72,7 +71,7 @@ export async function markSendRepeated(db: Queryable, { merchantId, id }: Paymen
 const IS_SEND_REPEATED = statement('payment_is_send_repeated')`
   SELECT 1 FROM payments WHERE merchant_id = $1 AND id = $2 AND send_repeated_at IS NOT NULL`;
 
-/** Whether more than one try to send it ever began. */
+/** Whether more than one try to send the payment began. */
 export async function isSendRepeated(db: Queryable, { merchantId, id }: PaymentRef): Promise<boolean> {
   return (await db.run(IS_SEND_REPEATED, [merchantId, id])).length === 1;
 }
@@ -83,15 +82,15 @@ const TAKE_BACK_SEND = statement('payment_take_back_send')`
     AND state IN ('initiated', 'released') AND accepted_at IS NULL AND operator_issued_id IS NULL
   RETURNING 1`;
 
-/** The send that began last, with the attestation that the operator did nothing with it. */
+/** The last send, with the attestation that the operator did nothing with it. */
 export type UnprocessedSend = Pick<Payment, 'sendsTakenBack'> & {
   readonly begunAt: Date;
   readonly attestation: string;
 };
 
 /**
- * Takes back a send of a payment that is sent once: another one may begin. False, and nothing is written, when it is not the send that
- * began last, or when anything more is known of the payment: its outcome is unknown then, and it is not sent again.
+ * Takes back a send of a payment that is sent once, so that another send may begin. False, and nothing is written, if a later send began
+ * or if the row records more about the payment: then its outcome is unknown, and the payment is not sent again.
  */
 export async function takeBackSend(
   db: Queryable,
@@ -106,8 +105,8 @@ const MARK_ACCEPTED = statement('payment_mark_accepted')`
   WHERE merchant_id = $1 AND id = $2 AND (accepted_at IS NULL OR operator_issued_id IS NULL AND $4::text IS NOT NULL)`;
 
 /**
- * Records that the operator has the payment: a later `not_found` does not make it fail. The first time stays, and so does the id that the
- * operator issued, if it did. Throws `IssuedIdReused`.
+ * Records that the operator has the payment: a later `not_found` does not make the payment fail. The first time stays, and so does the
+ * first issued id, if there is one. Throws `IssuedIdReused`.
  */
 export async function markAccepted(
   db: Queryable,
@@ -122,7 +121,7 @@ const RECORD_ISSUED_ID = statement('payment_record_issued_id')`
   UPDATE payments SET operator_issued_id = $3
   WHERE merchant_id = $1 AND id = $2 AND operator_issued_id IS NULL AND send_begun_at IS NOT NULL`;
 
-/** Records the id that the operator issued for a payment that was sent. The first one stays. Throws `IssuedIdReused`. */
+/** Records the issued id of a payment that was sent. The first id stays. Throws `IssuedIdReused`. */
 export async function recordIssuedId(db: Queryable, { merchantId, id }: PaymentRef, issuedId: string): Promise<void> {
   await withOwnIssuedId(issuedId, () => db.run(RECORD_ISSUED_ID, [merchantId, id, issuedId]));
 }
@@ -133,8 +132,8 @@ const RECORD_RECEIPT = statement('payment_record_receipt')`
   RETURNING 1`;
 
 /**
- * Records the receipt of a payment that is recorded as paid, where it follows. True when this call recorded it; the first one stays. Throws
- * `ReceiptReused` when another payment has it.
+ * Records the receipt of a payment that is recorded as paid and whose receipt follows later. True if this call recorded the receipt; the
+ * first receipt stays. Throws `ReceiptReused` if another payment has the receipt.
  */
 export async function recordReceipt(db: Queryable, { merchantId, id }: PaymentRef, receipt: string): Promise<boolean> {
   return (await withOwnReceipt(receipt, () => db.run(RECORD_RECEIPT, [merchantId, id, receipt]))).length === 1;
@@ -142,7 +141,7 @@ export async function recordReceipt(db: Queryable, { merchantId, id }: PaymentRe
 
 const IS_PENDING_WHEN_SENT = `state IN ('released', 'reconciling')`;
 
-// The database's clock is common to all processes: a process whose clock is ahead brings no evidence from the future.
+// All processes share the database's clock: a process whose clock is ahead cannot record evidence from the future.
 const MAX_AHEAD = `now() + interval '1 minute'`;
 
 const COUNT_NOT_FOUND = statement('payment_count_not_found')`
@@ -152,13 +151,13 @@ const COUNT_NOT_FOUND = statement('payment_count_not_found')`
     AND accepted_at IS NULL AND send_deadline_at <= $4 AND (not_found_last_at IS NULL OR not_found_last_at <= $5)
     AND $3 <= ${MAX_AHEAD}`;
 
-/** A status of `not_found`, as of the time of its query. */
+/** A `not_found` status with the time of its query. */
 export type CountedNotFound = { readonly queriedAt: Date; readonly graceMs: number; readonly gapMs: number };
 
 /**
- * Counts that the operator does not know the payment, unless that says nothing: a send may still be on its way, the
- * operator accepted it, the last such status, or an older one, is less than `gapMs` away, or the query is dated more than
- * a minute ahead of the clock of the database. Repeating it changes nothing.
+ * Counts a `not_found` status. The status does not count if a send may still be on its way, if the operator accepted the payment, if
+ * the last counted status is less than `gapMs` older or is newer, or if the time of the query is more than a minute ahead of the
+ * database's clock. Repeating the call changes nothing.
  */
 export async function addNotFound(
   db: Queryable,
@@ -175,8 +174,8 @@ const RESET_NOT_FOUNDS = statement('payment_reset_not_founds')`
   WHERE merchant_id = $1 AND id = $2 AND ${IS_PENDING_WHEN_SENT} AND not_found_count > 0 AND not_found_last_at < $3`;
 
 /**
- * Begins the count again, as of a status that came after the last that was counted, and no later than a minute from now by
- * the clock of the database. No older status counts any more.
+ * Resets the count at a status that is newer than the last counted one, and dated at most a minute ahead of the database's clock.
+ * No older status counts any more.
  */
 export async function resetNotFounds(
   db: Queryable,
@@ -186,8 +185,8 @@ export async function resetNotFounds(
   await db.run(RESET_NOT_FOUNDS, [merchantId, id, queriedAt]);
 }
 
-// Only in these states can the operator still say something: about a pending payment that it has, or a final one whose outcome it may
-// contradict, whose money it may return, or that it may turn out to have. A payout or refund that expired was never sent.
+// Only in these states can the operator's status still matter: the operator has the pending payment, or it may contradict the outcome of
+// a final payment, return its money, or turn out to have it. A payout or refund that expired was never sent.
 const SCHEDULE_QUERY = statement('payment_schedule_query')`
   INSERT INTO work (${WORK_COLUMNS})
   SELECT id, 'status_query', kind, merchant_id, operator, ${QUERY_PRIORITY.final}, NULL, $2 FROM payments
@@ -195,14 +194,14 @@ const SCHEDULE_QUERY = statement('payment_schedule_query')`
   FOR NO KEY UPDATE
   ON CONFLICT (id, task) DO UPDATE SET due_at = least(work.due_at, excluded.due_at)`;
 
-/** The operator is asked about the payment at `dueAt`, or earlier if that was due before. Changes nothing in any other state. */
+/** Schedules a status query at `dueAt`, and keeps an earlier due time. Changes nothing if the payment is in any other state. */
 export async function scheduleQuery(db: Queryable, { id }: Pick<PaymentRef, 'id'>, dueAt: Date): Promise<void> {
   await db.run(SCHEDULE_QUERY, [id, dueAt]);
 }
 
 /**
- * The payment, as one statement finds it by which a status query of it begins that nothing had due, unless that must wait. Throws that
- * its kind of payment was not found.
+ * Begins an unscheduled status query, unless the query must wait, and returns the payment; both in one statement. Throws the not-found
+ * error of the payment's kind.
  */
 export async function beginQuery(db: Queryable, ref: PaymentRef, gapMs: number): Promise<BegunQuery<Payment>> {
   const begun = await beginQueryOfKind(db, ref, gapMs);

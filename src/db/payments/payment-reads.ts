@@ -1,4 +1,4 @@
-// The reads that all kinds of payments share: by id, by operator reference, and in pages by any combination of filters.
+// Reads shared by all kinds of payments: by id, by operator reference, and in pages by any combination of filters.
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
@@ -17,22 +17,22 @@ export type PaymentFilter<State extends string, Id extends string> = ListRange<I
   readonly idempotencyKey?: string;
 };
 
-/** The columns that all kinds have, as `PaymentFields` names them. */
+/** The columns of all kinds of payments, named as in `PaymentFields`. */
 const PAYMENT_COLUMNS = `id, kind, merchant_id, state, amount_minor, currency, reference, phone, operator, operator_reference,
   failure_code, request_id, created_at, updated_at, send_begun_at, sends_once, sends_taken_back, take_back_attestation, receipt_follows, operator_issued_id`;
 
-/** Those of collections and payouts, as `PaymentFields` and `RequestedFields` name them. */
+/** The columns of collections and payouts, named as in `PaymentFields` and `RequestedFields`. */
 export const REQUESTED_COLUMNS = `${PAYMENT_COLUMNS}, idempotency_key, previous_state, version, description, metadata,
   amount_reversed_minor, operator_receipt, api_key_id`;
 
-/** Those of payouts and refunds that only they have, as `MoneyOutFields` names them. */
+/** The columns that only payouts and refunds have, named as in `MoneyOutFields`. */
 const MONEY_OUT_COLUMNS = `created_by, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
   request_attestation, release_attestation, accepted_at, not_found_count, not_found_since, not_found_last_at, ${APPROVALS_COLUMN}`;
 
 export const PAYOUT_COLUMNS = `${REQUESTED_COLUMNS}, ${MONEY_OUT_COLUMNS}, payee_name`;
 export const REFUND_COLUMNS = `${PAYMENT_COLUMNS}, ${MONEY_OUT_COLUMNS}`;
 
-/** A payout or refund of a row with `MONEY_OUT_COLUMNS`. */
+/** Makes a payout or refund from a row with `MONEY_OUT_COLUMNS`. */
 export function toMoneyOut<Payment>({
   approvals,
   ...fields
@@ -41,7 +41,7 @@ export function toMoneyOut<Payment>({
 }
 
 export type BegunQuery<Payment> = {
-  /** For how long the query must wait, because the last one is less than the minimum gap ago; 0: it is recorded that it begins. */
+  /** How long the query must wait, because the last query was less than the minimum gap ago; 0: the query is recorded as begun. */
   readonly waitMs: number;
   readonly payment: Payment;
 };
@@ -67,13 +67,13 @@ export function paymentReads<
     select,
     findBy: find,
     find: (db: Queryable, merchantId: MerchantId, id: Payment['id']) => find(db, FIND, [merchantId, id]),
-    /** Throws that the kind of payment was not found for an unknown id and, in the same words, for the id of another merchant. */
+    /** Throws the not-found error of the kind for an unknown id and, in the same words, for the id of another merchant's payment. */
     get: async (db: Queryable, merchantId: MerchantId, id: string): Promise<Payment> => {
       const payment = isId(prefix, id) ? await find(db, FIND, [merchantId, id]) : null;
       if (!payment) throw notFound(kind);
       return payment;
     },
-    /** One statement: a status query of the payment begins, unless it must wait. Null: there is no such payment. */
+    /** Begins a status query of the payment in one statement, unless the query must wait. Null: there is no such payment. */
     beginQuery: async (
       db: Queryable,
       merchantId: MerchantId,
@@ -85,7 +85,7 @@ export function paymentReads<
       const { waitMs, ...fields } = row;
       return { waitMs, payment: toPayment(fields as unknown as Row) };
     },
-    /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
+    /** Searches all merchants. For callbacks only, because they name only the operator reference. */
     findByOperatorReference: (db: Queryable, operator: OperatorId, operatorReference: string) =>
       find(db, FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]),
     list: async (
@@ -112,7 +112,7 @@ function conditionsIn({ states, reference, phone, idempotencyKey }: PaymentFilte
   return [
     // One state has an index of its own; several states, or no condition on them, are filtered from the merchant's index.
     states?.length === 1 ? ['state = ?', states[0]] : ['state = ANY(?)', states],
-    // The index has these in small letters.
+    // The index has lowercase references and keys.
     ['lower(reference) = lower(?) AND reference = ?', reference],
     ['phone = ?', phone],
     ['lower(idempotency_key) = lower(? COLLATE "C") AND idempotency_key = ?', idempotencyKey],

@@ -1,4 +1,4 @@
-// Finds payments of any kind, and records what people decide on one that is locked.
+// Finds payments of any kind, and records people's decisions on a locked payment.
 import type { Clocks } from '../../domain/clocks.ts';
 import type { Environment } from '../../domain/event.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
@@ -33,7 +33,7 @@ export async function getPayment<Kind extends PaymentKind>(
   return payment as Payment<Kind>;
 }
 
-/** The payment of any kind, and of any merchant, that has this reference at the operator: for messages, whose address names nothing else. */
+/** The payment of any kind and any merchant with this operator reference: for messages, because their address names nothing else. */
 export async function findPaymentByOperatorReference(
   db: Queryable,
   operator: OperatorId,
@@ -54,17 +54,20 @@ export async function lockPayments(tx: Tx, merchantId: MerchantId, ids: readonly
   await tx.run(LOCK, [merchantId, ids]);
 }
 
-/** A payout or refund, locked: nobody else changes or approves it until the transaction ends. Throws `payout_not_found` or `reversal_not_found`. */
+/**
+ * Locks a payout or refund and returns it: no other transaction changes or approves it until this one ends. Throws `payout_not_found` or
+ * `reversal_not_found`.
+ */
 export async function lockMoneyOut(tx: Tx, kind: MoneyOutKind, merchantId: MerchantId, id: string): Promise<MoneyOut> {
   if (!isId(kind === 'payout' ? 'pay' : 'rev', id)) throw notFound(kind);
-  // Two statements: a single one would read the approvals as they were before it waited for the lock.
+  // Two statements, because a single statement would read the approvals that existed before its wait for the lock.
   await lockPayments(tx, merchantId, [id]);
   return getPayment(tx, { kind, merchantId, id } as PaymentRef<MoneyOutKind>);
 }
 
 type DecisionContext = { readonly environment: Environment; readonly clocks: Clocks; readonly at: Date };
 
-/** The payment, which is locked, after the decision. Null, and nothing is written, when its state allows the decision no more. */
+/** Returns the locked payment after the decision. Null, and nothing is written, if its state no longer allows the decision. */
 export async function recordDecision(
   tx: Tx,
   payment: MoneyOut,

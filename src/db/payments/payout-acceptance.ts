@@ -16,9 +16,9 @@ export type PayoutAcceptance = {
   readonly payout: Payout;
   readonly request: KeyedRequest;
   readonly response: StoredResponse;
-  /** Of what the payout was decided on, when that was verified. */
+  /** The version of the payout permission at its verification. */
   readonly permissionVersion: string;
-  /** The most that the queued payouts of its key may hold together; null: no limit. */
+  /** The most that the queued payouts of the API key may hold together; null: no limit. */
   readonly keyHeldLimitMinor: bigint | null;
 };
 
@@ -30,8 +30,8 @@ const KEY = [merchantId, idempotencyKey] as const;
 const KEY_IF_LIMITED = `CASE WHEN ${limit}::bigint IS NOT NULL THEN ${apiKeyId} END`;
 const NEW_KEY = [...KEY, fingerprint, status, body, at].join(', ');
 
-// Each part reads from the one before, so that its call runs only then: whoever is refused by what comes first takes no lock of the
-// merchant's account, and waits for nobody.
+// Each part reads from the part before, so its call runs only if the part before has a row. A payout that an early part refuses does not
+// lock the merchant's account, and waits for no other call.
 const ACCEPT = statement('payout_accept')`
   WITH confirmed AS MATERIALIZED (
     SELECT k.merchant_id FROM api_keys k WHERE k.id = ${apiKeyId} AND ${PERMISSION_VERSION} = ${permission}),
@@ -50,9 +50,9 @@ const ACCEPT = statement('payout_accept')`
 type Accepted = RecordedChange & { readonly isConfirmed: boolean; readonly isCreated: boolean };
 
 /**
- * Claims the idempotency key, stores the response and inserts the payout with its money held, in one statement that is a transaction of
- * its own: `created`. Otherwise nothing is written. `unconfirmed`: what the payout was decided on was written since. `undecided`:
- * anything else speaks against the payout, such as a response under its idempotency key, too little money, or a refused value.
+ * Claims the idempotency key, stores the response and inserts the payout with its money held, in one statement that is its own
+ * transaction: `created`. Otherwise nothing is written. `unconfirmed`: the payout permission was written since its verification.
+ * `undecided`: there is any other obstacle, such as a response under the idempotency key, too little money, or a refused value.
  */
 export async function acceptPayout(
   db: Database,

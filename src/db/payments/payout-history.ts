@@ -1,4 +1,4 @@
-// Reads the payouts around others, for whoever decides on those: one statement for a whole page.
+// Reads the other payouts that matter to a decision on a payout: one statement for a whole page of payouts.
 import { lowestIdAt, type MerchantId, type PayoutId } from '../../domain/ids.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import {
@@ -14,9 +14,9 @@ import {
 import { columnsOf } from '../platform/columns.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 
-// As the indexes have it.
+// The same condition as in the indexes.
 const IS_SENT = `p.state IN (${SENT_STATES.map((state) => `'${state}'`).join(', ')})`;
-/** To one number within two days. */
+/** The most payouts to one phone within two days that are read. */
 const LOOKED_THROUGH = 200;
 const OF_REFERENCE = 20;
 
@@ -57,7 +57,7 @@ type HistoryRow = {
   readonly referencePhones: number;
 };
 
-/** What other payouts say of one. */
+/** Facts about other payouts that matter to a decision on one payout. */
 export type OtherPayouts = Omit<PayoutHistory, 'payee'>;
 
 export type JudgedPayout = Pick<Payout, 'id' | 'phone' | 'amountMinor' | 'reference' | 'payeeName' | 'createdAt'>;
@@ -93,14 +93,14 @@ function historyOf(row: HistoryRow): OtherPayouts {
   };
 }
 
-// The state as a range and in the order, which says the same: without, a plan for any merchant reads everybody’s payouts by id, and
-// for a merchant with few of them all that there are.
+// The state is written as a range and in the order, with the same result: otherwise a generic plan reads the payouts of all merchants by
+// id, and for a merchant with few payouts it reads all payouts that exist.
 const USUAL = statement('payout_usual_amount')`
   SELECT count(*)::int AS count, percentile_disc(0.5) WITHIN GROUP (ORDER BY amount_minor) AS median_minor
   FROM (SELECT id, amount_minor FROM payments WHERE merchant_id = $1 AND kind = 'payout' AND state >= 'succeeded' AND state <= 'succeeded'
         ORDER BY state, id DESC LIMIT ${USUAL_PAYOUTS}) AS lately WHERE id >= $2`;
 
-/** Of the payouts that succeeded, as of then. */
+/** The usual amount of the merchant's succeeded payouts, as of `at`. */
 export async function findUsualAmount(db: Queryable, merchantId: MerchantId, at: Date): Promise<UsualAmount> {
   const since = lowestIdAt('pay', at.getTime() - USUAL_DAYS * 24 * 60 * 60 * 1000);
   return (await findOne<UsualAmount>(db, USUAL, [merchantId, since])) ?? { count: 0, medianMinor: null };

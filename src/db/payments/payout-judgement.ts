@@ -1,11 +1,11 @@
-// What is known of the payouts around others, for whoever makes or releases those.
+// Judgements of payouts from other payouts and payee names, for people who make or release payouts.
 import type { Queryable } from '../platform/database.ts';
 import { listPayeeNames } from './payee-name.ts';
 import { findUsualAmount, listPayoutHistories, type JudgedPayout } from './payout-history.ts';
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import { warningsOf, type PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
 
-/** By payout, as of then. A payout need not exist yet. */
+/** The judgements by payout, as of `at`. A payout need not exist yet. */
 export async function judgePayouts(
   db: Queryable,
   merchantId: MerchantId,

@@ -32,7 +32,7 @@ export const NEW_PAYOUT = parametersOf(
   14,
 );
 
-/** An INSERT of a new queued payout if `source` has a row. `onConflict`: what a pending payout of its key leads to. */
+/** An INSERT of a new queued payout if `source` has a row. `onConflict`: the clause for a pending payout with the same key. */
 export function insertNewPayout(source: string, onConflict: string): string {
   return `INSERT INTO payments (${NEW_PAYOUT.columns}, kind, state, updated_at)
    SELECT ${NEW_PAYOUT.places}, 'payout', 'queued', ${NEW_PAYOUT.placeOf.createdAt} ${source}
@@ -46,7 +46,7 @@ export function newPayoutValues(payout: Payout, consequences: Consequences): unk
   return [...consequenceValues(consequences), ...NEW_PAYOUT.valuesOf({ ...payout, metadata })];
 }
 
-/** The part of the same statement that inserts its work. */
+/** The part of a statement with `insertNewPayout` that inserts the work of the payout. */
 export const NEW_PAYOUT_WORK = `new_work AS (${insertNewWork('moved')})`;
 
 const INSERT = changeStatement(
@@ -60,8 +60,8 @@ const INSERT = changeStatement(
 );
 
 /**
- * Inserts a new payout, `queued`, with its money held. False, and nothing is written, when a payout with this key is
- * still pending. Fails when the amount is more than the available balance.
+ * Inserts a new payout, `queued`, with its money held. False, and nothing is written, if a payout with this key is
+ * still pending. Fails if the amount is more than the available balance.
  */
 export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
   const consequences = consequencesOf(tx, payout, environment);
@@ -87,18 +87,18 @@ const LIST_OF_KEYS = statement('payout_list_of_keys')`
 /** A payout, and the idempotency key that it was created with. */
 export type KeyedPayout = Pick<Payout, 'idempotencyKey' | 'id' | 'state' | 'createdAt'>;
 
-/** The newest payout of each of these idempotency keys, also of those that have expired. */
+/** The newest payout of each of these idempotency keys, including expired keys. */
 export function listPayoutsOfKeys(
   db: Queryable,
   merchantId: MerchantId,
   keys: readonly string[],
 ): Promise<KeyedPayout[]> {
-  // The index has them in small letters.
+  // The index has lowercase keys.
   const lowerKeys = keys.map((key) => key.toLowerCase());
   return db.run<KeyedPayout>(LIST_OF_KEYS, [merchantId, keys, lowerKeys]);
 }
 
-/** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
+/** Searches all merchants. For callbacks only, because they name only the operator reference. */
 export const findPayoutByOperatorReference = reads.findByOperatorReference;
 
 export type PayoutFilter = PaymentFilter<PayoutState, PayoutId>;

@@ -1,11 +1,11 @@
-// What a caller is told when a trigger refuses a statement because something changed since an operation checked it: the same as
-// if the operation had seen the change.
+// Errors for statements that a trigger refuses because a row changed after an operation checked it. The caller gets the error that the
+// operation gives if it sees the change itself.
 import { DatabaseError } from 'pg';
 import { permissionDenied } from '../../domain/accounts/member.ts';
 import { secondOwnerNeeded } from '../../domain/accounts/waiting-time.ts';
 import { DomainError } from '../../domain/errors.ts';
 
-/** By the name that the trigger gives to its rule. What no race can reach is a bug, and has no name. */
+/** The errors by the trigger's name for its rule. A refusal that no race can cause is a bug, and its rule is not listed. */
 const REFUSALS: Readonly<Record<string, () => DomainError>> = {
   approvals_while_queued: () => conflict('This payment can no longer be released, rejected or cancelled.'),
   approvals_by_another: () =>
@@ -30,7 +30,7 @@ function conflict(message: string): DomainError {
   return new DomainError('state_conflict', message);
 }
 
-/** The error of the rule by which the database refused the statement; null for every other error. */
+/** The error for the rule that refused the statement; null for every other database error. */
 export function refusedBy(error: unknown): DomainError | null {
   if (!(error instanceof DatabaseError)) return null;
   return REFUSALS[error.constraint ?? '']?.() ?? null;

@@ -1,4 +1,4 @@
-// Rows of refunds, each with its approvals and what its collection says of it.
+// Rows of refunds, each with its approvals and the data of its collection.
 import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
@@ -31,7 +31,7 @@ const INSERT = statement('reversal_insert')`
   new_work AS (${insertNewWork('made')})
   SELECT FROM made`;
 
-/** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */
+/** False, and nothing is written, if the collection has a pending or succeeded reversal. */
 export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolean> {
   const rows = await tx.run(INSERT, NEW.valuesOf(reversal));
   if (rows.length === 0) return false;
@@ -60,7 +60,7 @@ export function findLatestReversal(
 const COUNT = statement('reversal_count')`
   SELECT count(*)::int AS count FROM payments WHERE merchant_id = $1 AND collection_id = $2`;
 
-/** How many refunds of the collection were requested, however they ended. */
+/** How many refunds of the collection were requested, with any outcome. */
 export function countReversals(db: Queryable, merchantId: MerchantId, collectionId: CollectionId): Promise<number> {
   return readCount(db, COUNT, [merchantId, collectionId]);
 }

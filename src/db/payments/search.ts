@@ -1,11 +1,11 @@
-// Finds objects of a merchant by what people have in hand: an id, a reference or its beginning, a phone, a key, a request.
+// Finds objects of a merchant by an id, a reference or its beginning, a phone, an idempotency key or a request.
 import { idTimeMs, lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentKind } from '../../domain/payments/payment.ts';
 import type { FoundBy, HitKind, SearchHit } from '../../domain/payments/search.ts';
 import { statement, type Queryable, type Statement } from '../platform/database.ts';
 
-/** Of each kind, found in one way. */
+/** The most objects of one kind that are found in one way. */
 const MOST = 10;
 
 type Found = Omit<SearchHit, 'kind' | 'foundBy'>;
@@ -16,14 +16,14 @@ const OTHER_COLUMNS = 'NULL::bigint AS amount_minor, NULL AS currency, NULL AS r
 const NEWEST = `ORDER BY id DESC LIMIT ${MOST}`;
 const PAYMENT_WAYS: Readonly<Record<FoundBy, string>> = {
   id: 'id = $2',
-  // Only among what was created soon after the request came: there is no index of requests.
+  // Searches only payments that were created soon after the request, because no index has request ids.
   request_id: `id >= $3 AND id < $4 AND request_id = $2 ${NEWEST}`,
   operator_reference: 'operator_reference = $2::uuid',
   operator_receipt: `operator = ANY('{${OPERATOR_IDS.join(',')}}') AND operator_receipt = $2`,
   idempotency_key: `lower(idempotency_key) = lower($2 COLLATE "C") ${NEWEST}`,
   reference: `lower(reference) = lower($2) ${NEWEST}`,
   phone: `phone = $2 ${NEWEST}`,
-  // In the order of bytes, which is that of the index: U+10FFFF is above every character that a reference can have.
+  // Compares by bytes, as the index does. U+10FFFF is above every character that a reference can have.
   reference_prefix: `lower(reference) ~>~ lower($2) AND lower(reference) ~<~ (lower($2) || U&'\\+10FFFF')
     ORDER BY lower(reference) USING ~<~ LIMIT ${MOST}`,
 };
@@ -47,11 +47,11 @@ const byId = (table: string, title: string, { state = 'NULL', where = '' } = {})
     SELECT id, ${state} AS state, ${OTHER_COLUMNS}, ${title} AS title, created_at
     FROM ${table} WHERE merchant_id = $1 AND id = $2 ${where}`;
 
-/** Of each kind, the ways in which it is found. */
+/** The ways in which each kind is found. */
 const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Statement>>>>> = {
   collection: inPayments('collection', ALL_WAYS),
   payout: inPayments('payout', ALL_WAYS),
-  // Everything else that people have in hand is that of its collection.
+  // Every other search value finds the collection of the refund.
   reversal: inPayments('reversal', ['id', 'operator_reference']),
   api_request: { id: byId('api_requests', `method || ' ' || route`) },
   event: { id: byId('events', 'type') },
@@ -69,7 +69,7 @@ const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Stat
   api_key: { id: byId('api_keys', 'name') },
 };
 
-/** The newest objects of this kind that are found so, at most ten; by the beginning of a reference, the first in its order. */
+/** The newest objects of this kind that are found in this way, at most ten. By the beginning of a reference: the first in its order. */
 export async function findHits(
   db: Queryable,
   merchantId: MerchantId,
@@ -83,11 +83,11 @@ export async function findHits(
   return rows.map((row) => ({ kind, foundBy, ...row }));
 }
 
-/** Longer than any request is under way, and than the clocks of two processes differ. */
+/** Upper bounds: of the duration of a request, and of the difference between the clocks of two processes. */
 const LONGEST_REQUEST_MS = 120_000;
 const CLOCKS_DIFFER_MS = 5000;
 
-/** The ids between which a payment of this request is. */
+/** The bounds for the id of a payment that this request created. */
 function boundsOf(kind: HitKind, requestId: RequestId): [from: string, to: string] {
   const prefix = kind === 'payout' ? 'pay' : 'col';
   const at = idTimeMs(requestId);

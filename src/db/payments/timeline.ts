@@ -1,4 +1,4 @@
-// Reads what is recorded of one payment beside its row: its changes, money, callbacks, deliveries and contradictions.
+// Reads the records of one payment besides its row: changes, money, callbacks, deliveries and discrepancies.
 import type { EventType } from '../../domain/event.ts';
 import type { DeliveryId, EventId, MerchantId, UserId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount, type AccountId, type PostingKind } from '../../domain/payments/ledger.ts';
@@ -70,7 +70,7 @@ const DISCREPANCIES = statement('timeline_discrepancies')`
   SELECT kind, found_at, settled_at, settled_how AS settlement FROM discrepancies
   WHERE payment_id = ANY($1) ORDER BY discrepancies.id LIMIT $2`;
 
-/** Of the payment, and of the reversals of it. */
+/** The discrepancies of a payment and of its reversals. */
 export async function listDiscrepanciesOf(db: Queryable, ids: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await db.run<TimelineDiscrepancy & { readonly foundAt: Date }>(DISCREPANCIES, [ids, MOST_OF_A_KIND]);
   return rows.map(({ foundAt, ...detail }) => ({ kind: 'discrepancy', at: foundAt, detail }));

@@ -1,11 +1,11 @@
-// The totals of payments: read as folded and unfolded together, and rebuilt from the payments.
+// The totals of payments: reads add unfolded changes to the folded totals, and a rebuild counts the payments again.
 import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { DayTotal, PaymentTotal } from '../../domain/payments/totals.ts';
 import type { DayRange } from '../../domain/time-zone.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { HAS_TOTALS, IS_UNFOLDED, MOVED } from '../state-changes.ts';
 
-// One statement, so that a change is seen either folded or not, and never both or neither.
+// One statement, so that a read counts each change exactly once, as folded or as unfolded.
 const ALL = `
   SELECT kind, operator, quarter_at, state, count, amount_minor FROM payment_totals
   WHERE merchant_id = $1 AND quarter_at >= $2 AND quarter_at < $3
@@ -24,7 +24,7 @@ const LIST = statement('payment_total_list')`
   SELECT kind, operator, state, ${SUMS} FROM (${ALL}) AS all_of_them
   GROUP BY kind, operator, state HAVING sum(count) <> 0 ORDER BY kind, operator, state`;
 
-/** From inclusive, to exclusive; both at quarters of an hour. */
+/** `from` is inclusive and `to` exclusive; both are at quarters of an hour. */
 export type QuarterRange = { readonly from: Date; readonly to: Date };
 
 /** The totals of each day, newest first, of the payments that were created on these days. */
@@ -54,7 +54,7 @@ const LIST_PART = statement('payment_total_list_part')`
   ${ofPayments('collection', 'id >= $2 AND id < $3')}
   UNION ALL ${ofPayments('payout', 'id >= $4 AND id < $5')}`;
 
-/** The same, counted from the payments: for less than a quarter of an hour. */
+/** The totals of a range, counted from the payments: for less than a quarter of an hour. */
 export async function countPayments(
   db: Queryable,
   merchantId: MerchantId,
@@ -68,7 +68,7 @@ export async function countPayments(
 
 const LOCK = statement('payment_total_lock')`SELECT FROM fold_position FOR UPDATE`;
 const FORGET = statement('payment_total_forget')`DELETE FROM payment_totals WHERE merchant_id = $1`;
-// Reads payments and changes as of one moment. What is not folded yet is taken off, because it is added when it is folded.
+// Reads payments and changes as of one moment. Unfolded changes are subtracted, because folding adds them later.
 const REBUILD = statement('payment_total_rebuild')`
   INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
   SELECT $1, quarter_at, kind, operator, state, sum(n), sum(n * amount_minor) FROM (
@@ -80,7 +80,7 @@ const REBUILD = statement('payment_total_rebuild')`
     WHERE merchant_id = $1 AND ${IS_UNFOLDED} AND ${HAS_TOTALS} AND moved.state IS NOT NULL) AS counted
   GROUP BY quarter_at, kind, operator, state HAVING sum(n) <> 0 OR sum(n * amount_minor) <> 0`;
 
-/** Counts the merchant's payments again. Nobody folds meanwhile, and everybody else goes on. */
+/** Counts the merchant's payments again. Only folding waits until the transaction ends. */
 export async function rebuildTotals(tx: Tx, merchantId: MerchantId): Promise<void> {
   await tx.run(LOCK, []);
   await tx.run(FORGET, [merchantId]);

@@ -1,19 +1,19 @@
-// Payments whose state and transfers disagree: none unless somebody bypassed the database's checks.
+// Payments whose state and transfers disagree. There are none unless somebody bypassed the database's checks.
 import type { MerchantId } from '../../domain/ids.ts';
 import { columnsOf } from '../platform/columns.ts';
 import { statement, type Queryable } from '../platform/database.ts';
 
-/** The rows of a check: after the one id, up to the other. */
+/** The rows of a check: after the id `after`, up to and including the id `to`. */
 export type IdRange = { readonly after: string; readonly to: string };
 
-/** The entries of an account: after the one number, up to the other. */
+/** The entries of an account: after the number `after`, up to and including the number `entry`. */
 export type EntryRange = { readonly accountId: string; readonly after: bigint; readonly entry: bigint };
 
 export type UnpostedPayment = { readonly id: string; readonly merchantId: MerchantId };
 
-// Payments and transfers are read by one range of an index each and brought together here: a join would go down an index for each payment,
-// and the deeper the more transfers there ever were. A payment's own row has its state and no kind, a transfer's has a kind and no state.
-// `which` says of a column with the payment's id which are looked at; the parameters are its own.
+// The statement reads one index range of payments and one of transfers, and groups their rows: a join would search an index for each
+// payment, more slowly the more transfers exist. A payment's row has a state and no kind; a transfer's has a kind and no state. `which`
+// makes the condition on the column with the payment's id, and has its own parameters.
 const unposted = (which: (id: string) => string) =>
   `SELECT id, max(merchant_id) AS merchant_id FROM (
       SELECT id, merchant_id, state, amount_minor, NULL AS kind FROM payments WHERE ${which('id')}
@@ -25,7 +25,7 @@ const unposted = (which: (id: string) => string) =>
         <> coalesce(array_agg(kind ORDER BY kind) FILTER (WHERE kind IS NOT NULL), '{}')
     ORDER BY id`;
 
-// What a state moved. A refund moves nothing by itself: the money leaves with its collection.
+// The transfers of each state. A refund has no transfer of its own: the money leaves by a transfer of its collection.
 const TRANSFERS_OF_COLLECTION = `CASE max(state)
         WHEN 'succeeded' THEN ARRAY['collection_paid']
         WHEN 'reversed' THEN ARRAY['collection_paid', 'collection_reversed']
@@ -42,7 +42,7 @@ const OF_RANGE = statement('ledger_payments_against_transfers')`
   ${unposted((id) => `${id} > $1 AND ${id} <= $2`)} LIMIT 100`;
 const LISTED = statement('ledger_listed_payments')`${unposted((id) => `${id} = ANY($1::text[])`)}`;
 
-// An entry's side is read by the index with its number: with a limit it cannot be joined in any other way.
+// The limit forces the planner to read the index with the number of the entry.
 const sideOf = (side: 'credit' | 'debit') =>
   `SELECT t.payment_id FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (account_id, after, entry)
    CROSS JOIN LATERAL (
@@ -58,17 +58,17 @@ const PAYMENTS_OF_EVENTS = statement('ledger_payments_of_events')`
 
 type PaymentId = { readonly paymentId: string };
 
-/** Of the payments of the range, at most 100. */
+/** The unposted payments of the range, at most 100. */
 export async function findUnposted(db: Queryable, { after, to }: IdRange): Promise<UnpostedPayment[]> {
   return db.run<UnpostedPayment>(OF_RANGE, [after, to]);
 }
 
-/** All of those that the events of the range report. */
+/** All unposted payments that events of the range report. */
 export async function findUnpostedOfEvents(db: Queryable, { after, to }: IdRange): Promise<UnpostedPayment[]> {
   return findListed(db, await db.run<PaymentId>(PAYMENTS_OF_EVENTS, [after, to]));
 }
 
-/** All of those that the entries belong to: what has a fault must not get a checkpoint. */
+/** All unposted payments to which the entries belong: an account with a fault must not get a checkpoint. */
 export async function findUnpostedOfEntries(db: Queryable, ranges: readonly EntryRange[]): Promise<UnpostedPayment[]> {
   const values = columnsOf(ranges, 'accountId', 'after', 'entry');
   return findListed(db, await db.run<PaymentId>(PAYMENTS_OF_ENTRIES, values));

@@ -1,4 +1,4 @@
-// What every payment operation needs besides its input, the same in the whole process.
+// The context of every payment operation besides its input, the same in the whole process.
 import type { Database } from '../../db/platform/database.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import type { Coverage } from '../../domain/payments/operator-catalogue.ts';

@@ -26,7 +26,7 @@ import { notFound } from '../../domain/errors.ts';
 
 export type ConsoleCheckout = CountedCheckout & { readonly createdBy: KnownPerson };
 
-/** One page, newest first; `listCheckouts` in src/db says when it has fewer than it could. */
+/** One page, newest first. `listCheckouts` in src/db explains why a page may have fewer items. */
 export async function listConsoleCheckouts(
   db: Database,
   merchantId: MerchantId,
@@ -66,11 +66,11 @@ async function withNames(
 export type CheckoutForPayer = {
   readonly checkout: Checkout;
   readonly merchantName: string;
-  /** Of a one-time checkout, all attempts; of a reusable one, none. */
+  /** All attempts at a one-time checkout; none for a reusable checkout. */
   readonly earlier: readonly Attempt[];
 };
 
-/** Null: nothing has this code. */
+/** Null: no checkout has this code. */
 export async function findCheckoutForPayer(db: Queryable, code: string): Promise<CheckoutForPayer | null> {
   const found = await findCheckoutByCode(db, code);
   return found && { ...found, earlier: await listEarlierAttempts(db, found.checkout, null) };
@@ -78,7 +78,7 @@ export async function findCheckoutForPayer(db: Queryable, code: string): Promise
 
 export type AttemptForPayer = Omit<FoundAttempt, 'collectionId'> & { readonly collection: Collection };
 
-/** The attempt of whoever has this code; null: there is none at this checkout. */
+/** The attempt with this code; null: this checkout has no such attempt. */
 export async function findAttemptForPayer(
   db: Queryable,
   { id, merchantId }: Pick<Checkout, 'id' | 'merchantId'>,
@@ -91,7 +91,10 @@ export async function findAttemptForPayer(
 
 const ONE_MOMENT = { statementTimeoutMs: 10_000, atOneMoment: true } as const;
 
-/** Both as of one moment: of two, the attempt could be over, and among the earlier attempts still live. Null: no checkout, or no attempt. */
+/**
+ * The attempt and its checkout as of one moment, so that an attempt that is over is not still live among the earlier attempts. Null: there
+ * is no such checkout or no such attempt.
+ */
 export async function findAttemptAndCheckout(
   db: Database,
   code: string,

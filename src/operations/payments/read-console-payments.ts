@@ -1,4 +1,4 @@
-// Reads collections, payouts and reversals for a merchant's people: in lists, and one with everything that is recorded of it.
+// Reads collections, payouts and reversals for a merchant's people: in lists, and singly with all records of the payment.
 import { findNames, type KnownKey, type Names } from '../../db/accounts/names.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { pageCollections, getCollection } from '../../db/payments/collection.ts';
@@ -37,7 +37,7 @@ export type ConsoleCollection = {
   readonly collection: Collection;
   readonly createdBy: KnownPerson | null;
   readonly apiKey: KnownKey | null;
-  /** At which a payer made it. */
+  /** The checkout at which a payer made the collection. */
   readonly checkoutId: CheckoutId | null;
 };
 
@@ -52,7 +52,7 @@ export type ConsolePayout = Deciders & {
   readonly payout: Payout;
   readonly createdBy: KnownPerson;
   readonly apiKey: KnownKey | null;
-  /** Null: nobody decides on it any more. */
+  /** Null: the payout waits for no decision. */
   readonly judgement: PayoutJudgement | null;
 };
 
@@ -61,7 +61,7 @@ export type PayoutWithPeople = Payout & { readonly maker: KnownPerson; readonly 
 
 export type ConsoleReversal = Deciders & { readonly reversal: Reversal; readonly requestedBy: KnownPerson };
 
-/** One page; `listPage` says when it has fewer than it could. */
+/** One page. `listPage` explains why a page may have fewer items. */
 export async function listConsoleCollections(
   db: Database,
   merchantId: MerchantId,
@@ -82,7 +82,7 @@ export async function listConsoleCollections(
   return { items: named, next };
 }
 
-/** One page, as things are then; `listPage` says when it has fewer than it could. */
+/** One page, as of `at`. `listPage` explains why a page may have fewer items. */
 export async function listConsolePayouts(
   db: Database,
   merchantId: MerchantId,
@@ -104,7 +104,7 @@ export async function listConsolePayouts(
   return { items: named, next };
 }
 
-/** One page by any combination of filters, each with its people by name; `listPage` says when it has fewer than it could. */
+/** One page by any combination of filters, each payout with its people by name. `listPage` explains why a page may have fewer items. */
 export async function listPayoutsWithPeople(
   db: Database,
   merchantId: MerchantId,
@@ -144,7 +144,7 @@ export async function listConsoleReversals(
   return { items: items.map((reversal) => ({ id: reversal.id, ...toConsoleReversal(reversal, names) })), nextBefore };
 }
 
-/** Throws `collection_not_found`, and `reversal_not_found` for a collection that nobody asked to reverse. */
+/** Throws `collection_not_found`, and `reversal_not_found` for a collection without a requested reversal. */
 export async function getLatestReversal(
   db: Database,
   merchantId: MerchantId,
@@ -175,7 +175,7 @@ function decidersOf({ approvals, decidedBy }: MoneyOut, names: Names): Deciders 
   };
 }
 
-/** The collection with everything that is recorded of it, at one moment. Throws `collection_not_found`. */
+/** The collection with all its records, as of one moment. Throws `collection_not_found`. */
 export async function getCollectionTimeline(db: Database, merchantId: MerchantId, id: string) {
   return db.withTransaction(async (tx) => {
     const collection = await getCollection(tx, merchantId, id);
@@ -198,7 +198,7 @@ export async function getCollectionTimeline(db: Database, merchantId: MerchantId
   });
 }
 
-/** The same of a payout. Throws `payout_not_found`. */
+/** The payout with all its records, as of one moment. Throws `payout_not_found`. */
 export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id: string, at: Date) {
   return db.withTransaction(async (tx) => {
     const payout = await getPayout(tx, merchantId, id);
@@ -237,7 +237,7 @@ async function readShared(tx: Tx, ref: ListedRef, reversals: readonly RequestedR
   ];
 }
 
-/** What is queued waits for people. */
+/** A queued payment is not delayed: it waits for people. */
 async function findDelay(tx: Tx, payment: Collection | Payout): Promise<TimelineEntry[]> {
   const { operator, state, updatedAt, sendBegunAt } = payment;
   if (isFinal(state) || state === 'queued') return [];

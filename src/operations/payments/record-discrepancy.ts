@@ -1,4 +1,4 @@
-// Records what contradicts the recorded outcome or release of a payment, for a person to settle.
+// Records contradictions to the recorded outcome or release of a payment, for a person to settle.
 import { insertDiscrepancy, hasOpenDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { findPayment } from '../../db/payments/payment.ts';
 import type { Database } from '../../db/platform/database.ts';
@@ -9,9 +9,9 @@ import type { PaymentRef } from '../../domain/payments/payment.ts';
 type Found = { readonly ref: PaymentRef; readonly at: Date };
 
 /**
- * Returns the contradiction, and whether it is the first of its kind, or null when the status contradicts nothing that is
- * recorded now: an operator may say that a prompt expired, and that it was paid later, and the earlier of the two contradicts
- * nothing. One transaction records it, once however often it is found. It moves no money: a person decides what follows.
+ * Returns the contradiction and whether it is newly recorded. Null if the status does not contradict the current record: an operator
+ * may report that a prompt expired and later that the payment was paid, and the earlier status is no contradiction. One transaction
+ * records the contradiction, once however often it is found. The record moves no money: a person decides what follows.
  */
 export async function recordDiscrepancy(
   db: Database,
@@ -29,7 +29,7 @@ export async function recordDiscrepancy(
   });
 }
 
-/** One transaction records it as a discrepancy of the second payment, once however often it is found. True the first time. */
+/** One transaction records a reused receipt as a discrepancy of the second payment, once however often it is found. True if new. */
 export async function recordReusedReceipt(
   db: Database,
   { ref, at, operatorReceipt }: Found & { readonly operatorReceipt: string },
@@ -40,8 +40,8 @@ export async function recordReusedReceipt(
 }
 
 /**
- * One transaction records it as a discrepancy, once however often it is found. `isOpen`: nobody has settled it yet. It moves no money: a
- * person settles it.
+ * One transaction records an unattested release as a discrepancy, once however often it is found. `isOpen`: the discrepancy is not
+ * settled. The record moves no money: a person settles the discrepancy.
  */
 export async function recordUnattestedRelease(
   db: Database,

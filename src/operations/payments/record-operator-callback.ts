@@ -1,4 +1,4 @@
-// Stores an operator's callback, and finds the payment that it is about.
+// Stores an operator's callback, and finds its payment.
 import type { Database } from '../../db/platform/database.ts';
 import {
   insertOperatorCallback,
@@ -18,20 +18,21 @@ const FIRST_QUERY_GAP_MS = 60_000;
 const LONGEST_QUERY_GAP_MS = 24 * 60 * FIRST_QUERY_GAP_MS;
 
 export type RecordOperatorCallback = ReferringCallback & {
-  /** Whether it came to an address that we gave to the operator for this reference. */
+  /** Whether the callback came to an address that we gave to the operator for this reference. */
   readonly isProven: boolean;
 };
 
 /**
- * Returns the payment and whether this callback is stored. Null payment: none with the reference is on record. The callback is stored
- * then if its address proves that one was, because after a loss it may be the only trace of it; else it is not, because anyone can
- * call and must not fill the disk. Changes no payment: a callback is only a hint.
+ * Returns the payment and whether this callback is stored. Null payment: no payment with the reference is on record. Such a callback is
+ * stored only if its address proves that the payment was on record, because after a loss the callback may be the payment's only trace.
+ * Other unmatched callbacks are not stored, because anyone can call and must not fill the disk. Changes no payment: a callback is only
+ * a hint.
  */
 export async function recordOperatorCallback(
   db: Database,
   input: RecordOperatorCallback,
 ): Promise<{ payment: PaymentWork | null; isKept: boolean }> {
-  // The most frequent kind first.
+  // Collections are the most frequent kind.
   const recorded = await recordCallbackOfCollection(db, input, MOST_PER_PAYMENT);
   const payment = recorded ? recorded.collection : await findSent(db, input);
   if (payment === null) {
@@ -52,10 +53,10 @@ export async function recordOperatorCallback(
   });
 }
 
-// A final payment is queried once for all callbacks that come before that. The first callbacks have it queried at once: of a payment
-// that failed the first, of any other the first two, because it has usually had one by then. Each further one has it queried after twice
-// the time, so that whoever repeats callbacks costs a payment some twenty queries, and then one a day: forged ones that used up the
-// number that is stored do not hide the true one that follows.
+// One query of a final payment serves all callbacks before it. The first callback about a failed payment, and the first two about any
+// other payment, which usually had one before it became final, lead to a query at once. Each further callback doubles the wait, so that
+// repeated callbacks cause some twenty queries per payment, and then one a day. Forged callbacks that use up the stored number do not
+// hide a later true callback.
 function queryGapMs(state: PaymentWork['state'], storedBefore: number): number {
   const step = storedBefore - (state === 'failed' ? 1 : 2);
   return step < 0 ? 0 : Math.min(FIRST_QUERY_GAP_MS * 2 ** step, LONGEST_QUERY_GAP_MS);

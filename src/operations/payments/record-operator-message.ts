@@ -1,4 +1,4 @@
-// Stores what came to an address that we gave to an operator for one payment or query. What follows from it a worker decides.
+// Stores messages that come to an address that we gave to an operator for one payment or query. A worker decides what to do with them.
 import {
   findQueriedPayment,
   insertMessage,
@@ -10,17 +10,17 @@ import { scheduleQuery } from '../../db/payments/payment-progress.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { isFinal, isQueriedAfterCallback, type Payment } from '../../domain/payments/payment.ts';
 
-/** An operator sends one or two; more are not stored. Each query has an address of its own. */
+/** An operator sends one or two messages to an address; further messages are not stored. Each query has its own address. */
 const MOST_PER_ADDRESS = 20;
 
 export type RecordOperatorMessage = Omit<NewMessage, 'queryId'> & {
-  /** For which the address was made: the reference of the payment or, of an answer, the id of the query. */
+  /** The id in the address: the operator reference of the payment or, for an answer, the id of the query. */
   readonly addressId: string;
 };
 
 /**
- * One transaction. Returns the payment, null if it is not on record, and whether the message is stored. It changes no payment; the worker
- * reads it when the workflow is signalled of it or, of a final payment, with the status query that is due at once.
+ * One transaction stores the message. Returns the payment, null if it is not on record, and whether the message is stored. Changes no
+ * payment: the worker reads the message after the workflow's signal or, for a final payment, with the status query that is due at once.
  */
 export async function recordOperatorMessage(
   db: Database,

@@ -1,4 +1,4 @@
-// Records a transition of a payment that no person decides: its state, its posting, its event and the deliveries, all or nothing.
+// Records a transition of a payment that no person decides: the state, posting, event and deliveries, all or nothing.
 import { hasOpenDiscrepancy, insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { insertExchange, type NewExchange } from '../../db/payments/operator-exchange.ts';
 import { getPayment } from '../../db/payments/payment.ts';
@@ -27,35 +27,36 @@ export type RecordTransition<Kind extends PaymentKind = PaymentKind> = {
   readonly ref: PaymentRef<Kind>;
   readonly transition: TransitionInput<Kind>;
   readonly at: Date;
-  /** Of the verified status from which the input follows; null without one. */
+  /** Kind and time of the verified status from which the input follows; null without a status. */
   readonly basis: StatusBasis | null;
-  /** A collection as the caller read it a moment ago. Only a change that is written counts of what is decided on it. */
+  /** A collection as the caller read it a moment ago. A decision based on this copy counts only if it leads to a written change. */
   readonly before?: Collection | null;
-  /** Of a collection: the exchange from which the input follows, to be recorded in the same statement, or by itself where nothing changes. */
+  /** For a collection, the exchange from which the input follows. The same statement records it, or a separate one if nothing changes. */
   readonly exchange?: NewExchange | null;
-  /** The id that the operator issued when it accepted the payment, recorded by the same statement, or by itself where nothing changes. */
+  /** The issued id of an accepted payment. The same statement records it, or a separate one if nothing changes. */
   readonly issuedId?: string | null;
   /** The payment's workflow by default. */
   readonly recordedBy?: RecordedBy;
 };
 
-/** Each miss means that another process changed the payment, and a payment changes only a few times in all. */
+/** Each miss means that another process changed the payment, and a payment changes only a few times. */
 const MAX_TRIES = 10;
 
 export type RecordedTransition<Kind extends PaymentKind = PaymentKind> = {
   readonly payment: Payment<Kind>;
-  /** False when a refund was paid after the operator had returned the collection: money left twice. */
+  /** False if a refund was paid after the operator returned the collection: money left twice. */
   readonly isPosted: boolean;
 };
 
 /**
- * Returns the payment as it is afterwards. An input for which its state has no transition changes nothing, so repeated, late and
+ * Returns the payment after the transition. An input for which its state has no transition changes nothing, so repeated, late and
  * contradicting inputs are harmless. `expired`, `approval_expired`, `never_accepted` and `undecided` are recorded only if the row and our
- * own clock confirm that their deadline has passed, where a status decides also at the time of its query, and `never_sent` only if they
- * confirm that nobody tried to send it in time. The refusal of a send is recorded only while there was no other try. `undecided` waits
- * until a person settled what the operator says was paid otherwise, or with the receipt of another payment.
+ * own clock confirm that the deadline has passed; if a status decides, the deadline must also have passed at the time of its query.
+ * `never_sent` is recorded only if the row and our clock confirm that nobody tried to send the payment in time. The refusal of a send is
+ * recorded only if there was no other try. `undecided` waits until a person has settled an open discrepancy `paid_otherwise` or
+ * `receipt_reused`.
  *
- * When a refund succeeds, the same transaction reverses its collection. A collection that the operator returned meanwhile stays reversed,
+ * If a refund succeeds, the same transaction reverses its collection. A collection that the operator returned meanwhile stays reversed,
  * and a discrepancy records that the money left twice.
  *
  * Throws `collection_not_found`, `payout_not_found` or `reversal_not_found`, and `ReceiptReused` or `IssuedIdReused` for a receipt or an
@@ -80,7 +81,7 @@ export async function recordTransition<Kind extends PaymentKind>(
     const change = (await isConfirmed(before, input, context))
       ? changePayment(before, await asRecorded(before, input.transition, context), input.at, context.clocks)
       : null;
-    // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
+    // The caller's copy may be outdated: if it leads to no change, the next try reads the current payment.
     if (change === null) return isGiven ? 'missed' : before;
     const written = await write(change, { requiresOneTry, basis, exchange, issuedId, recordedBy }, context);
     if (written !== 'missed') {
@@ -96,7 +97,7 @@ export async function recordTransition<Kind extends PaymentKind>(
   return { payment: payment as Payment<Kind>, isPosted };
 }
 
-/** Whatever the caller says of it, the row of the breaker says whether the operator took calls while the payment waited to be sent. */
+/** The breaker's row, not the caller, decides whether the operator was away while a `never_sent` payment waited to be sent. */
 async function asRecorded(before: Payment, input: TransitionInput, { db }: PaymentContext): Promise<TransitionInput> {
   if (input.kind !== 'never_sent') return input;
   const { operator, kind, updatedAt } = before;
@@ -115,7 +116,7 @@ async function isConfirmed(before: Payment, input: RecordTransition, context: Pa
   return !(await hasOpenDiscrepancy(context.db, before.id, ['paid_otherwise', 'receipt_reused']));
 }
 
-// What the operator accepted was sent, also by an older version, which recorded no send.
+// An accepted payment was sent, even if an older version of the service recorded no send.
 function sendOf({ promptDeadlineAt, promptExpiresAt, sendBegunAt }: Collection) {
   return { sendDeadlineAt: promptDeadlineAt, sendBegunAt: sendBegunAt ?? promptExpiresAt };
 }
@@ -144,7 +145,7 @@ async function write(change: PaymentChange, conditions: ChangeConditions, contex
   });
 }
 
-/** False when the operator returned the collection before. */
+/** False if the operator already returned the collection. */
 async function reverseCollection(tx: Tx, refund: Reversal, { environment, clocks }: PaymentContext): Promise<boolean> {
   const { merchantId, collectionId: id, updatedAt: at } = refund;
   const collection = await getPayment(tx, { kind: 'collection', merchantId, id });

@@ -1,4 +1,4 @@
-// Releases payouts and refunds: records the approval of a person, and releases the payment when it has enough approvals.
+// Records a person's approval of a payout or refund, and releases the payment once it has enough approvals.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { recordRefusal } from '../../db/accounts/refusal.ts';
 import { withRequestId, withSavepoint, type Tx } from '../../db/platform/database.ts';
@@ -41,7 +41,7 @@ export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] }
 
 /** A release within its transaction. */
 type Attempt = Release & {
-  /** Read once: a release moves no money between accounts, so several do not change it for each other. */
+  /** The funds, read once for all releases of the request: a release moves no money between accounts. */
   readonly funds: () => Promise<AttestedFunds>;
 };
 
@@ -52,10 +52,10 @@ function attempt(tx: Tx, input: Release): Attempt {
 
 /**
  * One transaction records the approval, the release if the payment now has all the approvals it needs, the event of a payout, the
- * audit entry and the stored response. It checks the two-person rule on locked rows (the payment, the person's roles and
- * what they released), and the database checks the approval once more by itself. A refund is not released once the operator returned
- * its collection by itself. Throws `payout_not_found` or `reversal_not_found`, `approval_self`, `state_conflict`,
- * `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
+ * audit entry and the stored response. The operation checks the two-person rule on locked rows (the payment, the person's roles and
+ * releases), and the database checks the approval again. A refund is not released if the operator returned its collection without a
+ * refund. Throws `payout_not_found` or `reversal_not_found`, `approval_self`, `state_conflict`, `permission_denied`, and the errors of
+ * `claimIdempotencyKey`; nothing is recorded then.
  */
 export async function releasePayment<Kind extends MoneyOutKind>(
   context: PaymentContext,
@@ -73,11 +73,11 @@ export async function releasePayment<Kind extends MoneyOutKind>(
 const MANY = '/v1/console/payouts/release';
 
 /**
- * The same for several payouts in one transaction: each is approved or refused by itself, in the order of the request,
- * and the stored response says which. A failure before the commit leaves nothing recorded and the key free. A
- * concurrent call with the same key gets `idempotency_key_in_flight`. A payout that this person released before counts
- * as released. Refusals of the person are recorded in the audit log. Throws `permission_denied` for a person who may
- * release nothing now, `state_conflict` while the merchant needs a second owner, and what `claimIdempotencyKey` throws.
+ * Releases several payouts in one transaction, like `releasePayment`. Each payout is approved or refused by itself, in the order of
+ * the request, and the stored response has the result of each. A failure before the commit leaves nothing recorded and the key free.
+ * A concurrent call with the same key gets `idempotency_key_in_flight`. A payout that this person released before counts as released.
+ * The audit log records refusals of the person. Throws `permission_denied` for a person who may release nothing now, `state_conflict`
+ * while the merchant needs a second owner, and the errors of `claimIdempotencyKey`.
  */
 export async function releasePayouts(
   context: PaymentContext,
@@ -88,9 +88,9 @@ export async function releasePayouts(
   const { merchantId, userId } = person;
   const request = keyedRequest(MANY, { ...input, merchantId }, { userId, ids });
   return respondOnce(context.db, request, async (tx) => {
-    // Locked in the same order as by the release of one payment: the person, then the payouts.
+    // Locks in the same order as the release of one payment: the person, then the payouts.
     const policy = await requireApprover(tx, person, context.environment, input.at);
-    // Refused for all payouts together, and not stored: after a step-up the same key can be used.
+    // Refuses all payouts together, without a stored response: after a step-up the same key can be used.
     checkSecondFactor(person, policy, input.at);
     await lockPayments(tx, merchantId, ids);
     const payouts: Payout[] = [];
@@ -131,7 +131,7 @@ async function tryToApprove(tx: Tx, payoutId: string, input: Attempt, context: P
   }
 }
 
-// A payout that this person released before: the request has its effect already.
+// A payout that this person released before: the effect of the request already exists.
 async function findOwnRelease(tx: Tx, payoutId: string, { by: { person } }: Release): Promise<Payout | null> {
   const payout = isId('pay', payoutId) ? await findPayout(tx, person.merchantId, payoutId) : null;
   if (payout === null || approvalState(payout.state) !== 'approved') return null;
@@ -159,7 +159,7 @@ async function approve(
   const { merchantId, userId } = person;
   const policy = await requireApprover(tx, person, context.environment, at);
   const payment = await lockMoneyOut(tx, kind, merchantId, id);
-  // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
+  // A repeat by a person whose approval is already recorded releases nothing while another approval is missing.
   const own = payment.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payment.state === 'queued' && own !== undefined;
   const count = { policy, at };
@@ -189,8 +189,8 @@ async function approve(
   return after;
 }
 
-// What is queued may have been changed by hand since somebody requested it. The maker knows what they requested, and the
-// approver sees only the row.
+// Somebody may have changed a queued payment in the database since its request. The maker knows the request, but the approver sees
+// only the row.
 function checkRequest(payment: MoneyOut, { releases, db }: PaymentContext): void {
   if (releases.isRequestAttested(payment)) return;
   db.attestor.report({ table: `${payment.kind}s`, key: payment.id });
@@ -199,8 +199,9 @@ function checkRequest(payment: MoneyOut, { releases, db }: PaymentContext): void
   );
 }
 
-// Held money left the available balance when the payout was made, so that balance without what nobody attested covers everything that
-// was spent and held so far, or somebody spends money that no operator reported. What goes back to a payer came by its collection.
+// Held money left the available balance when the payout was made. So if there is unattested money, the available balance less that money
+// must not be below zero: otherwise somebody spends money that no operator reported. A refund's money came by its collection, whose
+// credit must be attested.
 async function requireAttestedMoney(
   tx: Tx,
   payment: MoneyOut,
@@ -222,8 +223,8 @@ function withApprovalsRequired(payment: MoneyOut, policy: Policy, { releases }: 
   return { ...raised, requestAttestation: releases.attestRequest(raised) };
 }
 
-// An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more, or not yet
-// again after they lost the role. What a recovery withdrew is not among them.
+// An unattested approval does not count. Neither does an approval of a person who may no longer approve, or who lost the role and may not
+// approve again yet. Approvals that a recovery withdrew are not among the payment's approvals.
 async function countApprovals(
   tx: Tx,
   payment: MoneyOut,

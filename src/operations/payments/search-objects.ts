@@ -1,4 +1,4 @@
-// Searches the objects of a merchant by what a person has in hand.
+// Searches the objects of a merchant by a text that a person enters.
 import type { Database } from '../../db/platform/database.ts';
 import { findHits } from '../../db/payments/search.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
@@ -18,7 +18,7 @@ const KIND_OF_PREFIX = {
 } as const satisfies Readonly<Record<string, HitKind>>;
 
 const PAYMENTS: readonly HitKind[] = ['collection', 'payout'];
-/** An id names its kind. */
+/** The kinds to search by each way. None by id, because an id names its kind. */
 const KINDS_FOUND_BY: Readonly<Record<FoundBy, readonly HitKind[]>> = {
   id: [],
   request_id: PAYMENTS,
@@ -35,13 +35,13 @@ const MAX_REFERENCE = 100;
 
 export type Searcher = {
   readonly merchantId: MerchantId;
-  /** In which a number without country code may be. */
+  /** The countries in which a number without country code may be. */
   readonly countries: readonly string[];
-  /** Whether the request log is theirs to read. */
+  /** Whether the person may read the request log. */
   readonly readsRequests: boolean;
 };
 
-/** At most 20 objects, the most certain first. In capitals or small letters is the same, but for a receipt that has both. */
+/** At most 20 objects, the most certain first. Ignores case, except for a receipt in mixed case. */
 export async function searchObjects(db: Database, searcher: Searcher, text: string): Promise<SearchHit[]> {
   const { merchantId } = searcher;
   const hits: SearchHit[] = [];
@@ -69,10 +69,10 @@ function idIn(text: string): { readonly kind: HitKind; readonly text: string } |
   return kind !== undefined && isId(prefix, lower) ? { kind, text: lower } : null;
 }
 
-/** What would have to be found in this way; none: nothing can be. */
+/** The texts to search for in this way; none if the text cannot match. */
 function textsFor(foundBy: FoundBy, text: string, countries: readonly string[]): readonly string[] {
   switch (foundBy) {
-    // An id names its kind, and is looked for there alone.
+    // An id names its kind, so the search for it is separate.
     case 'id':
       return [];
     case 'request_id': {
@@ -93,17 +93,17 @@ function textsFor(foundBy: FoundBy, text: string, countries: readonly string[]):
   }
 }
 
-/** The index of receipts keeps their case: as it was typed, and all in one case, as receipts are. */
+/** The text as typed, in lowercase and in uppercase: the index of receipts keeps their case, and receipts are usually in one case. */
 function inEitherCase(text: string): readonly string[] {
   return [...new Set([text, text.toLowerCase(), text.toUpperCase()])];
 }
 
-/** Every number that it may be: all of them are shown, so nothing is guessed. */
+/** Every number that the text may mean: the search shows all matches, so it guesses none. */
 function phonesIn(text: string, countries: readonly string[]): readonly string[] {
   const read = readTypedPhone(text, countries);
   if (read.kind === 'ambiguous') return read.phones.map(({ digits }) => digits);
   if (read.kind === 'phone') return [read.phone.digits];
-  // One that was a number when it was paid.
+  // A number that was valid when it was paid.
   const digits = text.replace(/[\s()+-]/g, '');
   return /^[1-9][0-9]{7,14}$/.test(digits) ? [digits] : [];
 }
