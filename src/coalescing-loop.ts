@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type CoalescingLoop = {
-  /** Has a pass begin, at once or after the pass under way. `onError` gets the error of a pass that fails. */
+  /** Begins a pass, at once or after the current pass. `onError` gets the error of a pass that fails. */
   readonly wake: () => void;
-  /** The same, after the pause where no pass is under way, so that one pass serves what follows. */
+  /** Like `wake`, but if no pass is running, the pass begins after the pause and also serves the wakes during the pause. */
   readonly wakeSoon: () => void;
-  /** The same as `wake`; resolves when no other pass is due. Rejects when a pass fails. */
+  /** Like `wake`; resolves when no other pass is due. Rejects when a pass fails. */
   readonly run: () => Promise<void>;
   readonly isRunning: () => boolean;
-  /** Begins no other pass; resolves when the pass under way has ended, in whichever way. */
+  /** Begins no other pass; resolves when the current pass has ended or failed. */
   readonly stop: () => Promise<void>;
 };
 
@@ -71,7 +71,7 @@ export function createCoalescingLoop({ pass, onError, pauseMs = 0 }: CoalescingL
     isRunning: () => running !== null,
     async stop() {
       isStopped = true;
-      // Whoever began the pass gets its error.
+      // The caller that began the pass gets its error.
       await running?.catch(() => undefined);
     },
   };

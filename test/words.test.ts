@@ -44,8 +44,7 @@ const TURNS: typeof RETIRED = [
 type Text = { readonly where: string; readonly text: string };
 
 const files = trackedFiles.filter((file) => /^(src|workflows|activities|console)\/.*\.(tsx?|mjs)$/.test(file));
-const PLAIN_ROOMS =
-  /^(activities|workflows|console|chaos|tools|src\/(api|cli|dispatcher|server|webhooks|security|settings|operators|sandbox|dev|engines|domain\/[^/]+$|db\/(platform|work)|(domain|operations|db)\/(accounts|webhooks)))/;
+const PLAIN_ROOMS = /^(activities|workflows|console|chaos|tools|src)\//;
 const plainFiles = trackedFiles.filter((file) => PLAIN_ROOMS.test(file) && /\.(tsx?|mjs)$/.test(file));
 const pages = trackedFiles.filter((file) => /^(docs\/|deploy\/|README|CONTRIBUTING).*\.md$/.test(file));
 

@@ -1,4 +1,4 @@
-// Asks whoever runs a command for their secrets: at a terminal without showing them, otherwise a line of standard input each.
+// Asks the person who runs a command for their secrets: at a terminal without showing them, otherwise a line of standard input each.
 import { createInterface } from 'node:readline';
 import { askAtTerminal } from '../security/ask-at-terminal.ts';
 

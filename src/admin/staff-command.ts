@@ -30,7 +30,7 @@ type Run<Options, Server> = {
   readonly run: (options: Options, server: Server) => Promise<string>;
 };
 
-/** Commands that only read: whoever has the settings runs them. */
+/** Commands that only read: everybody with the settings may run them. */
 export function readsOn<Needs extends StaffNeeds>(needs: Needs) {
   return <Options>({ takes, run, ...text }: Text & Run<Options, ServerFor[Needs]>): StaffCommand => ({
     ...text,

@@ -113,8 +113,8 @@ both, then for a password of 12 characters or more, shows a secret for an authen
   confirm: acts({
     usage: '--proposal ID --as NAME',
     summary: 'confirm such a proposal: it is done at once',
-    help: `Confirms what another one of the staff proposed, and does it. Whoever proposed it cannot confirm it. Where somebody
-enrols or sets a new password, it prints a token for that person.`,
+    help: `Confirms and carries out the proposal of another member of the staff. The proposer cannot confirm it. If a person
+must enrol or set a new password, the command prints a token for that person.`,
     takes: options.decidedProposal,
     announce: announceProposal,
     run: (read, server) => decideProposal('confirmed', read, server),
@@ -206,15 +206,15 @@ one call after each pause, which closes the breaker when the operator answers.`,
   'breaker open': acts({
     usage: '--operator ID --product NAME --reason TEXT --as NAME',
     summary: 'stop all calls to an operator until you close the breaker',
-    help: `Opens a breaker: nobody sends a payment to that product of the operator or asks about one, in any process, until a person
-closes the breaker. What is under way ends. Payments wait; collections that cannot be asked for in time expire.`,
+    help: `Opens a breaker: no process sends a payment to that product of the operator or queries a status, until a person closes
+the breaker. Calls in progress end normally. Payments wait; collections that cannot be requested in time expire.`,
     takes: options.openedBreaker,
     run: openBreakerByHand,
   }),
   'breaker close': acts({
     usage: '--operator ID --product NAME --as NAME',
     summary: 'call an operator again at once',
-    help: `Closes a breaker, whoever opened it. It opens again by itself where the operator still takes no calls.`,
+    help: `Closes a breaker, even if a process opened it. It opens again by itself if the operator still takes no calls.`,
     takes: options.closedBreaker,
     run: closeBreakerByHand,
   }),

@@ -76,7 +76,7 @@ export async function listOldestPayments(db: Queryable): Promise<OldestPayment[]
   return db.run<OldestPayment>(LIST_OLDEST, []);
 }
 
-/** `limit` rows of each are counted at the most, so that the cost has a bound whatever has piled up. */
+/** Counts at most `limit` rows of each table, so that the cost has a bound however many rows have piled up. */
 const counted = (columns: string, table: string, condition: string) =>
   `(SELECT ${columns} FROM ${table} WHERE ${condition} LIMIT $1) AS counted`;
 

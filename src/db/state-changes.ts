@@ -3,7 +3,7 @@ import { DURATION_BOUNDS_SECONDS } from '../domain/service-figures.ts';
 import { boundedDelete } from './platform/bounded-delete.ts';
 import { findOne, readCount, statement, type Database, type Queryable } from './platform/database.ts';
 
-/** The lowest transaction that is under way, of all databases of the server: every change below it can be read by now. */
+/** The lowest running transaction of all databases of the server: every change below it can be read. */
 export const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot())';
 // The upper end is beyond every row that can be read. Without it PostgreSQL expects a third of the table and reads it as a whole.
 export const IS_UNFOLDED = 'xid > (SELECT xid FROM fold_position) AND xid < pg_snapshot_xmax(pg_current_snapshot())';
@@ -12,7 +12,8 @@ export const MOVED = '(VALUES (to_state, 1), (from_state, -1)) AS moved (state, 
 /** Refunds have no totals: the collection counts. */
 export const HAS_TOTALS = `operator IS NOT NULL AND kind IN ('collection', 'payout')`;
 
-// Whoever moves the position alone folds. All of a transaction are folded together, so the position is the number of a transaction.
+// Only the process that holds the row of the position folds. All changes of a transaction are folded together, so the position is
+// the number of a transaction.
 const FOLD = statement('state_change_fold')`
   WITH reached AS (SELECT xid FROM fold_position FOR UPDATE SKIP LOCKED),
   taken AS MATERIALIZED (
@@ -52,7 +53,7 @@ export async function foldStateChanges(db: Queryable, limit: number): Promise<nu
   return readCount(db, FOLD, [limit, DURATION_BOUNDS_SECONDS]);
 }
 
-// A server numbers its transactions upwards, so it folded no transaction that is yet to come.
+// A server numbers its transactions upwards, so it has folded no transaction with a future number.
 export const IS_OF_ANOTHER_SERVER = `xid >= ${HORIZON}`;
 const FIND_OTHER_SERVER = statement('state_change_find_other_server')`
   SELECT xid::text FROM fold_position WHERE ${IS_OF_ANOTHER_SERVER}`;
@@ -75,7 +76,7 @@ export async function renumberRestoredChanges(db: Database, limit: number): Prom
   if ((await findOne(db, FIND_OTHER_SERVER, [])) === null) return;
   while ((await readCount(db, DELETE_FOLDED, [limit])) > 0);
   await db.withTransaction(async (tx) => {
-    // Whoever writes a change waits, or is done: none is under way.
+    // Every writer of a change waits or has committed: no write is in progress.
     await tx.run(LOCK, []);
     if ((await findOne(tx, FIND_OTHER_SERVER, [])) === null) return;
     await tx.run(RENUMBER, []);

@@ -22,7 +22,7 @@ export type TemporalConnection = {
   close(): Promise<void>;
 };
 
-/** The server refuses what the call says, whoever calls and however often. */
+/** The server refuses the content of the call: no repetition helps. */
 export class CallRefusedError extends Error {}
 
 export type TemporalConnectionOptions = {

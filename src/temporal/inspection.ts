@@ -72,7 +72,7 @@ async function connectWithin(target: TemporalTarget, timeoutMs: number): Promise
   try {
     return await within(timeoutMs, connecting, `no answer within ${timeoutMs / 1000} s`);
   } catch (error) {
-    // Whoever connects after all is let go: nobody waits for it any more.
+    // A connection that succeeds after the timeout is closed: nobody waits for it any more.
     connecting.then((connection) => connection.close()).catch(() => undefined);
     throw error;
   }

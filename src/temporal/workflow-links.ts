@@ -10,7 +10,7 @@ export type WorkflowLinks = {
   reversal(reversal: Pick<Reversal, 'id'>): string;
 };
 
-/** Each leads to the newest run under the workflow's id. Null where no UI is known. */
+/** Each link leads to the newest run with the workflow's id. Null if no UI is configured. */
 export function createWorkflowLinks(uiUrl: string | undefined, namespace: string): WorkflowLinks | null {
   if (uiUrl === undefined) return null;
   const base = `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/`;

@@ -18,7 +18,7 @@ import {
 } from '../../workflows/contract.ts';
 import { collectionWorkflowId, deliveryWorkflowId, payoutWorkflowId, reversalWorkflowId } from './workflow-ids.ts';
 
-// For whoever opens a run in the Temporal UI for the first time.
+// Help for a person who opens a run in the Temporal UI for the first time.
 const DELIVERY_DETAILS =
   'All further attempts are tries of one activity: resetting it sends the event now. A run that is terminated is started again from ' +
   'the row of the delivery. The documentation has a page about the Temporal UI.';

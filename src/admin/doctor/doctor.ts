@@ -22,7 +22,7 @@ const OLDEST_POSTGRESQL = 150_000;
 type Looked = {
   readonly name: string;
   readonly remedy: string;
-  /** Null: it could not be looked at, because what it needs is away. */
+  /** Null: the check was skipped, because a dependency is unavailable. */
   readonly findings: readonly Finding[] | null;
 };
 
