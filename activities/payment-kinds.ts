@@ -87,9 +87,7 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
       return begun && loadedCollection(begun);
     },
 
-    /**
-     * One transaction: records for a person that this service did not release the payment. True until a person settles this discrepancy.
-     */
+    /** One transaction: records the discrepancy that this service did not release the payment. True until a person settles it. */
     holdUnattested,
 
     /**
