@@ -1,5 +1,4 @@
-// What the messages about a payment say together, where its status comes by callback: no single one is believed where money would come
-// to a merchant. Pure.
+// The evidence in all messages about a payment whose status comes by callback: no single message gives money to a merchant. Pure.
 import type { OperatorStatus, QueriedStatus } from './operator-status.ts';
 import { isFinal, type PaymentState } from './payment.ts';
 
@@ -45,32 +44,30 @@ export function messageEvidence(
     .sort((one, other) => (one.id < other.id ? -1 : 1));
   const decisive = counted.filter(({ status }) => DECISIVE.has(status.kind) && status.kind !== RECORDED_BY[state]);
   const paid = isFinal(state) ? undefined : decisive.find(({ status }) => status.kind === 'paid');
-  const confirmed = decisive.findLast((message) => confirmedBy(message, decisive, queryOf) !== undefined);
+  const confirmed = decisive
+    .map((message) => confirmedResult(message, decisive, queryOf))
+    .findLast((each) => each !== null);
   const last = decisive.at(-1);
   const isUnconfirmed = last !== undefined && !queries.some(({ seenMessageId }) => seenMessageId >= last.id);
   const deciding = paid ?? confirmed;
-  if (deciding !== undefined) {
-    const first = paid === undefined ? confirmedBy(deciding, decisive, queryOf) : undefined;
-    const { status } = first ?? deciding;
-    return { queried: queriedOf({ ...deciding, status }, queryOf), isUnconfirmed: false };
-  }
+  if (deciding !== undefined) return { queried: queriedOf(deciding, queryOf), isUnconfirmed: false };
   const known = isFinal(state) ? undefined : counted.find(({ status }) => SHOWS_IT.has(status.kind));
   const queried = known ? ({ status: { kind: 'pending' }, queriedAtMs: known.receivedAt.getTime() } as const) : null;
   return { queried, isUnconfirmed };
 }
 
-/** What says how the payment ended, or that it is another one. */
+/** The statuses that report an outcome, or another payment or other money than requested. */
 const DECISIVE: ReadonlySet<OperatorStatus['kind']> = new Set([
   ...(['paid', 'returned', 'declined'] as const),
   ...(['paid_otherwise', 'other_payment'] as const),
 ]);
-/** What a final state records already: it is no news. */
+/** The status that each final state already records. */
 const RECORDED_BY: Readonly<Partial<Record<PaymentState, OperatorStatus['kind']>>> = {
   succeeded: 'paid',
   failed: 'declined',
   reversed: 'returned',
 };
-/** What says at least that the operator has the payment. */
+/** The statuses that prove that the operator has the payment. */
 const SHOWS_IT: ReadonlySet<OperatorStatus['kind']> = new Set([...DECISIVE, 'pending', 'unreadable']);
 
 type Queries = ReadonlyMap<string, AskedQuery>;
@@ -79,15 +76,17 @@ function isFirstAnswer(id: bigint, queryId: string, messages: readonly Solicited
   return queryOf.has(queryId) && !messages.some((other) => other.queryId === queryId && other.id < id);
 }
 
-/** The earliest message that agrees with this one, and came before the query that this one answers began. */
-function confirmedBy(
-  { id, queryId, status }: SolicitedMessage,
+/** The message, with the status of the earliest message that it confirms; null if it confirms none. */
+function confirmedResult(
+  message: SolicitedMessage,
   decisive: readonly SolicitedMessage[],
   queryOf: Queries,
-): SolicitedMessage | undefined {
+): SolicitedMessage | null {
+  const { id, queryId, status } = message;
   const query = queryId === null ? undefined : queryOf.get(queryId);
-  if (query === undefined) return undefined;
-  return decisive.find((first) => first.id < id && first.id <= query.seenMessageId && agrees(first.status, status));
+  if (query === undefined) return null;
+  const first = decisive.find((each) => each.id < id && each.id <= query.seenMessageId && agrees(each.status, status));
+  return first === undefined ? null : { ...message, status: first.status };
 }
 
 function agrees(one: OperatorStatus, other: OperatorStatus): boolean {
