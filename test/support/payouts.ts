@@ -5,9 +5,9 @@ import type { Currency } from '../../src/domain/money.ts';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
-import { newCollection, record, paid } from '../db/rows.ts';
+import { countRows, newCollection, record, paid } from '../db/rows.ts';
 import { collectionFields, type ApiResponse } from './api.ts';
-import { PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
+import { eventually, PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import { createPayment, fetchAs, phoneFor, untilShownAs, type Payment } from './payments.ts';
 import { logInAs } from './people.ts';
 import { sandboxTransactions } from './sandbox-operator.ts';
@@ -87,6 +87,12 @@ export async function untilPayoutState(
   timeoutMs = PATIENCE_MS,
 ): Promise<ShownPayout> {
   return untilShownAs(payout, state, () => fetchPayout(testEnv, payout), timeoutMs);
+}
+
+/** Resolves once the operator's acceptance of the payout or refund is recorded. */
+export function untilAccepted({ db }: TestEnvironment, { id }: { readonly id: string }): Promise<unknown> {
+  const accepted = 'payments WHERE id = $1 AND accepted_at IS NOT NULL';
+  return eventually('the acceptance', async () => (await countRows(db, accepted, [id])) > 0, PATIENCE_MS);
 }
 
 /** Available and held, as the API shows them. */

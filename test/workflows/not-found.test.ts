@@ -5,7 +5,7 @@ import { findOpenDiscrepancies } from '../../src/db/payments/discrepancy.ts';
 import { json } from '../operators/stub-operator.ts';
 import { AMINA } from '../support/staff.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
-import { balanceOf, untilPayoutState, type Payout, releasedPayout } from '../support/payouts.ts';
+import { balanceOf, releasedPayout, untilAccepted, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { CUT, type ScriptedOperator } from '../support/scripted-operator.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { useConcurrentTests, withOwnOperator } from '../support/concurrent-tests.ts';
@@ -81,10 +81,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
         operator.answerStatusQueries(null);
         operator.setStatus(status);
         const payout = await releasedPayout(testEnv, '000');
-        const isAccepted = async () =>
-          (await testEnv.db.pool.query('SELECT 1 FROM payments WHERE id = $1 AND accepted_at IS NOT NULL', [payout.id]))
-            .rowCount === 1;
-        await eventually('the acceptance', isAccepted, 60_000);
+        await untilAccepted(testEnv, payout);
         await untilPayoutState(testEnv, payout, 'reconciling');
         operator.answerStatusQueries(NOT_FOUND);
         const queries = operator.statusQueries(payout.operatorReference);

@@ -24,6 +24,7 @@ import {
   release,
   releaseRefund,
   requestPayout,
+  untilAccepted,
   type Payout,
   untilPayoutState,
 } from '../../support/payouts.ts';
@@ -33,7 +34,7 @@ import { startScriptedOperator, type ScriptedOperator } from '../../support/scri
 import { scheduleOf, sweep } from '../../support/sweeps.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { makeRecheckDue } from '../../db/work-rows.ts';
-import { countRows, expireIdempotencyKey } from '../../db/rows.ts';
+import { expireIdempotencyKey } from '../../db/rows.ts';
 
 const PAID = { status: 'SUCCESSFUL' } as const;
 const REFUSED = { status: 'FAILED', reason: 'PAYEE_NOT_FOUND' } as const;
@@ -299,10 +300,7 @@ describe('an operator that contradicts a final payment', () => {
     const payout = await requestPayout(testEnv, '000', { merchant });
     assert.equal((await release(owner, payout)).status, 200);
     // The run itself queries the status only after a callback that comes later than the send.
-    const accepted = 'payments WHERE id = $1 AND accepted_at IS NOT NULL';
-    await eventually('the operator to accept the payout', async () => {
-      return (await countRows(testEnv.db, accepted, [payout.id])) > 0;
-    });
+    await untilAccepted(testEnv, payout);
     await callBack(testEnv, payout.operatorReference, 'SUCCESSFUL');
     await completeQueryManually(payout.workflowId, 'failed');
     assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
