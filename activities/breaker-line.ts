@@ -5,7 +5,7 @@ import {
   endProbe,
   findOpenBreaker,
   openBreaker,
-  type BreakerStatus,
+  type RecordedBreaker,
   type Probe,
 } from '../src/db/work/breakers.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
@@ -24,9 +24,9 @@ export type CallPermit = {
 
 export type BreakerLine = {
   /** Null if the breaker is closed, as far as the process knows. */
-  known(): BreakerStatus | null;
+  known(): RecordedBreaker | null;
   /** Takes the breaker as the database had it at `asOfMs` or later; null if it is closed. */
-  learn(breaker: BreakerStatus | null, asOfMs: number): void;
+  learn(breaker: RecordedBreaker | null, asOfMs: number): void;
   /** The probe of a breaker that is not closed. `away`: no call may be made now. Null if the breaker is closed. */
   probe(): Promise<CallPermit | 'away' | null>;
   /** A permit for a call while the breaker is closed. */
@@ -124,7 +124,7 @@ export function createBreakerLine(options: BreakerLineOptions): BreakerLine {
 
 /** The breaker as the process knows it, and how many of the process's calls in a row had trouble. */
 function createMemory(nowMs: () => number) {
-  let known: { readonly breaker: BreakerStatus; readonly seenAtMs: number; readonly againAtMs: number } | null = null;
+  let known: { readonly breaker: RecordedBreaker; readonly seenAtMs: number; readonly againAtMs: number } | null = null;
   // A call that began before a change says nothing about the time after it.
   let changedAtMs = -Infinity;
   let troubles = 0;
@@ -132,7 +132,7 @@ function createMemory(nowMs: () => number) {
     known: () => known?.breaker ?? null,
     isOld: () => known !== null && nowMs() >= known.againAtMs,
 
-    learn: (breaker: BreakerStatus | null, asOfMs: number): void => {
+    learn: (breaker: RecordedBreaker | null, asOfMs: number): void => {
       if (asOfMs < changedAtMs) return;
       const seenAtMs = nowMs();
       if ((breaker === null) !== (known === null)) [changedAtMs, troubles] = [seenAtMs, 0];

@@ -1,7 +1,7 @@
 // Grants calls to operators: a number each second, shared by all processes, sends before queries.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../src/db/platform/database.ts';
-import type { BreakerStatus } from '../src/db/work/breakers.ts';
+import type { RecordedBreaker } from '../src/db/work/breakers.ts';
 import { ensureGrants, takeGrants } from '../src/db/work/call-grants.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { Log } from '../src/log.ts';
@@ -24,7 +24,7 @@ export type CallGrantsOptions = {
   readonly perSecond: (operator: OperatorId) => number;
   readonly log: Log;
   /** Receives, whenever grants are taken, the operator's breakers that are not closed, as of `asOfMs` or later by the monotonic clock. */
-  readonly onBreakers?: (operator: OperatorId, breakers: readonly BreakerStatus[], asOfMs: number) => void;
+  readonly onBreakers?: (operator: OperatorId, breakers: readonly RecordedBreaker[], asOfMs: number) => void;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 };

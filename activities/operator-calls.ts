@@ -1,5 +1,5 @@
 // Whether an operator may be called now: by this second's grants, which all processes share, and by the breaker of its product.
-import type { BreakerStatus } from '../src/db/work/breakers.ts';
+import type { RecordedBreaker } from '../src/db/work/breakers.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import { kindsOf, productOf, PRODUCTS } from '../src/domain/payments/breaker.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
@@ -10,7 +10,7 @@ import { createCallGrants, type CallGrantsOptions, type CallUse } from './call-g
 export type { CallPermit };
 
 /** The operator is not called for any payment; a process may ask for a permit again after `waitMs`. */
-export type OperatorAway = { readonly kind: 'away'; readonly waitMs: number; readonly breaker: BreakerStatus };
+export type OperatorAway = { readonly kind: 'away'; readonly waitMs: number; readonly breaker: RecordedBreaker };
 
 /** `none`: no grant is free in time, or the database is unavailable. */
 export type Permission = CallPermit | OperatorAway | { readonly kind: 'none' };

@@ -90,7 +90,7 @@ function startOperatorQueue(operator: OperatorId, context: QueryContext): Status
       if (due === 0) return;
       const { groups, held } = await calls.permitQueries(operator, due);
       let moved = 0;
-      for (const one of held) moved += await putOff(operator, one, context);
+      for (const one of held) moved += await postpone(operator, one, context);
       let claimed = 0;
       for (const group of groups) claimed += await claimGroup(operator, group, context, begin);
       if (claimed > 0 || moved > 0) continue;
@@ -165,7 +165,7 @@ async function claimGroup(
  * Postpones the queries that are due while their operator is not called; returns how many. A payment that reaches a deadline meanwhile
  * becomes `reconciling`.
  */
-async function putOff(operator: OperatorId, { kinds, waitMs }: Held, context: QueryContext): Promise<number> {
+async function postpone(operator: OperatorId, { kinds, waitMs }: Held, context: QueryContext): Promise<number> {
   const moved = await postponeQueries(context.queues, operator, { limit: MOST_PER_STATEMENT, kinds, waitMs });
   for (const { id, kind, merchantId, priority } of moved) {
     if (priority !== QUERY_PRIORITY.deadline) continue;

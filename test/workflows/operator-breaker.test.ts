@@ -142,7 +142,7 @@ describe('payments while a breaker is open', () => {
     await assertLedgerIsSound(testEnv.db);
   });
 
-  it('are asked about once it is closed, and nobody is told of the questions that were put off', async () => {
+  it('are queried once it is closed, and no process is notified of the postponed queries', async () => {
     const payment = await pay(testEnv, '004');
     await untilState(testEnv, payment, 'prompted');
     await openByHand(testEnv, 'collection');
@@ -151,7 +151,7 @@ describe('payments while a breaker is open', () => {
         `SELECT extract(epoch FROM due_at - now())::float8 AS in_s, queries FROM work WHERE id = $1 AND task = 'status_query'`,
         [payment.id],
       );
-    await eventually('its question to be put off', async () => ((await due()).rows[0]?.in_s ?? 0) > 5);
+    await eventually('its query to be postponed', async () => ((await due()).rows[0]?.in_s ?? 0) > 5);
     await closeByHand(testEnv, 'collection');
     await testEnv.db.pool.query(`UPDATE work SET due_at = now() WHERE id = $1 AND task = 'status_query'`, [payment.id]);
     await untilState(testEnv, payment, 'succeeded');

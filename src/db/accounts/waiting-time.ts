@@ -53,7 +53,7 @@ async function requirePersonWaited(db: Queryable, move: MoneyMove): Promise<void
   requireWaited(movesMoneyFrom(await findBeginnings(db, merchantId, userId), waitMs), at);
 }
 
-/** Those of these members whose waiting time, if any, is over. */
+/** The members whose waiting time, if any, is over. */
 export async function membersPastWaitingTime(
   db: Queryable,
   members: readonly Membership[],

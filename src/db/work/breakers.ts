@@ -3,8 +3,8 @@ import type { BreakerCause, OpenBreaker, Product } from '../../domain/payments/b
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 
-/** A breaker that is not closed, at present. */
-export type BreakerStatus = OpenBreaker & {
+/** A breaker that is not closed, as read from the database. */
+export type RecordedBreaker = OpenBreaker & {
   /** Until the next probe, or until the current probe counts as lost; null: until a person closes it. */
   readonly retryInMs: number | null;
 };
@@ -17,9 +17,9 @@ export const OPEN_BREAKERS = `(
   SELECT coalesce(json_agg(json_build_object('product', product, 'state', state, 'cause', cause, 'reason', reason,
     'openedAt', opened_at, 'retryInMs', extract(epoch FROM retry_at - clock_timestamp())::float8 * 1000)), '[]')
   FROM breakers WHERE operator = $1 AND state <> 'closed')`;
-export type OpenBreakerJson = Omit<BreakerStatus, 'openedAt'> & { readonly openedAt: string };
+export type OpenBreakerJson = Omit<RecordedBreaker, 'openedAt'> & { readonly openedAt: string };
 
-export function breakersFrom(list: readonly OpenBreakerJson[]): BreakerStatus[] {
+export function breakersFrom(list: readonly OpenBreakerJson[]): RecordedBreaker[] {
   return list.map((one) => ({ ...one, openedAt: new Date(one.openedAt) }));
 }
 
@@ -31,14 +31,14 @@ export async function findOpenBreaker(
   db: Queryable,
   operator: OperatorId,
   product: Product,
-): Promise<BreakerStatus | null> {
-  return findOne<BreakerStatus>(db, FIND, [operator, product]);
+): Promise<RecordedBreaker | null> {
+  return findOne<RecordedBreaker>(db, FIND, [operator, product]);
 }
 
 const FIND_WAS_OPEN = statement('breaker_find_was_open')`
   SELECT 1 FROM breakers WHERE operator = $1 AND product = $2 AND (state <> 'closed' OR changed_at >= $3)`;
 
-/** Whether the breaker is not closed now, or was not closed at some time since then. */
+/** Whether the breaker is not closed now, or was not closed at some time since `since`. */
 export async function wasBreakerOpen(
   db: Queryable,
   { operator, product, since }: { readonly operator: OperatorId; readonly product: Product; readonly since: Date },
@@ -50,7 +50,7 @@ const LIST = statement('breaker_list')`
   SELECT operator, ${OPEN_COLUMNS} FROM breakers WHERE state <> 'closed' ORDER BY operator, product`;
 
 /** The breakers of all operators that are not closed. */
-export async function listOpenBreakers(db: Queryable): Promise<(BreakerStatus & { readonly operator: string })[]> {
+export async function listOpenBreakers(db: Queryable): Promise<(RecordedBreaker & { readonly operator: string })[]> {
   return db.run(LIST, []);
 }
 

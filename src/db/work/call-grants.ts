@@ -1,7 +1,7 @@
 // Grants of calls to an operator: a number a second, which all processes take from one row.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
-import { breakersFrom, OPEN_BREAKERS, type BreakerStatus, type OpenBreakerJson } from './breakers.ts';
+import { breakersFrom, OPEN_BREAKERS, type RecordedBreaker, type OpenBreakerJson } from './breakers.ts';
 
 // The row is locked before it is read, and the clock is read after the lock, so a second that began meanwhile counts. A
 // clock that was set back grants nothing until it reaches the last second again.
@@ -29,7 +29,7 @@ export type TakenGrants = {
   /** They are valid until the end of their second. */
   readonly endsInMs: number;
   /** The operator's breakers that are not closed, so that takers of grants need no separate statement for them. */
-  readonly breakers: readonly BreakerStatus[];
+  readonly breakers: readonly RecordedBreaker[];
 };
 
 /** Takes up to `wanted` grants of the current second, of which all processes together may take `ceiling`. */

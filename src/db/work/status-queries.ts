@@ -91,7 +91,7 @@ export async function claimQueries(
 }
 
 // A claim of a dead process is due like any other.
-const POSTPONE = statement('status_query_put_off')`
+const POSTPONE = statement('status_query_postpone')`
   WITH RECURSIVE ${CLASSES},
   picked AS (
     SELECT due.id FROM class CROSS JOIN LATERAL (

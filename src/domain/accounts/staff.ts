@@ -36,7 +36,7 @@ export function staffRefused(reason: string): DomainError {
   return new DomainError('permission_denied', message, { reason, category: 'unauthenticated' });
 }
 
-/** The person was ended or reset after the log-in, or no process of ours wrote their row. */
+/** The member was ended or reset after the log-in, or the row is unattested. */
 export function staffMemberInactive({ name }: Pick<StaffMember, 'name'>): DomainError {
   return stateConflict(`${name} can no longer log in as staff.`);
 }

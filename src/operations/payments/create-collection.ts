@@ -17,7 +17,7 @@ import {
   type CreatePayment,
   type NewRequested,
 } from '../../domain/payments/new-payment.ts';
-import { backlogFull, notFound, recordsUnavailable, nullOnDomainError } from '../../domain/errors.ts';
+import { backlogFull, notFound, nullOnDomainError, recordsUnavailable } from '../../domain/errors.ts';
 import { newId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
