@@ -32,7 +32,7 @@ export type Payer = {
 export const PAYS_AT_ONCE: Payer = { phone: PHONES.answers, answer: { choice: 'approve', afterMs: 100 } };
 
 /**
- * The payers of a run, one after another: the same ones in each run, so that two runs compare. Whoever takes longer than the operator
+ * The payers of a run, one after another: the same ones in each run, so that two runs compare. Anyone who takes longer than the operator
  * keeps the prompt open never answers.
  */
 export function payersWhoAnswerWithin(windowMs: number): () => Payer {

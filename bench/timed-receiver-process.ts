@@ -12,7 +12,7 @@ serve((request, response) => {
     setTimeout(() => response.writeHead(200).end(), Number(request.url?.split('/')[1]));
   });
 });
-// Whoever asks gets what came since.
+// Anyone who asks gets what came since.
 process.on('message', () => {
   process.send?.([...arrivals]);
   arrivals.clear();

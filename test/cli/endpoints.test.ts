@@ -106,7 +106,7 @@ describe('malipo endpoints', function () {
     assert.ok(second !== undefined && second !== secret, kept.out + kept.err);
     await endpoints('test', id);
     const first = await eventually('the first test', () => testEnv.receiver.all('rotated')[0]);
-    assert.ok(first.isVerified, 'the secret of before signs too');
+    assert.ok(first.isVerified, 'the previous secret signs too');
     const third = (await endpoints('rotate', id)).secret;
     assert.notEqual(third, second);
     await endpoints('test', id);

@@ -295,7 +295,7 @@ describe('creating the accounts of a database', () => {
     }
   });
 
-  it('has no way to keep the accounts from being set up, not even with a connection of before', async () => {
+  it('has no way to keep the accounts from being set up, not even with an earlier connection', async () => {
     const server = await postgres();
     await server.ensureAccounts(newName('malipo'));
     await queryAt(server.adminUrl, 'GRANT CONNECT ON DATABASE postgres TO PUBLIC');

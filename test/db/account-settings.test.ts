@@ -77,7 +77,7 @@ describe('an account with its own settings', () => {
     assert.deepEqual(await settingsOf(open()), before);
   });
 
-  it('has its time-outs from the service', async () => {
+  it('has its timeouts from the service', async () => {
     await setOwn(HOSTILE);
     const { statement_timeout, idle_in_transaction_session_timeout } = await settingsOf(open());
     assert.deepEqual([statement_timeout, idle_in_transaction_session_timeout], ['10000', '10000']);

@@ -215,7 +215,7 @@ describe('a lost connection', () => {
     await ping();
   });
 
-  it('is given up after the time-out when the server falls silent', async () => {
+  it('is given up after the timeout when the server falls silent', async () => {
     await reopen({ statementTimeoutMs: SHORT_MS });
     await untilConnected();
     line.silence();

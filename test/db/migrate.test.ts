@@ -154,7 +154,7 @@ describe('migrating a database', () => {
         migration = beginMigration();
         const { lines } = migration;
         await eventually('it to try again', () => lines.length > 3);
-        // Whoever came behind a migration that waits would wait as well.
+        // A statement behind a migration that waits would wait as well.
         await query("INSERT INTO keys (name) VALUES ('meanwhile')");
         assert.match(lines[0] ?? '', /^210-note\.sql: .* uses its tables; the next try is in 0\.02 s$/);
       });

@@ -30,7 +30,7 @@ export const BREAKER_RULE_CASES: readonly RuleCase[] = [
     breaker({ retry_at: new Date(Date.now() + 3_600_000) }),
     updateBreaker(`${HALF_OPEN}, probes = probes + 1`),
   ]),
-  ruleCase('a second call while the first is under way', ONE_CALL, () => [
+  ruleCase('a second call while the first is in progress', ONE_CALL, () => [
     breaker(),
     updateBreaker(`${HALF_OPEN}, probes = probes + 1`),
     updateBreaker(`${HALF_OPEN}, probes = probes + 1`),

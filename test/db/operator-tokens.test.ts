@@ -136,7 +136,7 @@ describe('the token of an operator', () => {
   });
 
   it('is no trouble of the operator if the database is unavailable', async () => {
-    const away = { ...db, run: () => Promise.reject(new Error('the database is away')) } as typeof db;
+    const away = { ...db, run: () => Promise.reject(new Error('the database is unavailable')) } as typeof db;
     const cache = createTokenCache(() => fetchNext(3600), {
       store: operatorTokens(away, { ...OF, ring }),
       leaseMs: HOUR,

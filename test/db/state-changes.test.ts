@@ -87,7 +87,7 @@ describe('the stream of state changes', () => {
     assert.deepEqual([await countInTotals(), await countInFigures()], [11, 11]);
   });
 
-  it('folds nothing twice when a fold begins while another one is under way', async () => {
+  it('folds nothing twice when a fold begins while another one is in progress', async () => {
     await makeCollection(db, merchant.id, 'initiated');
     await foldAll(db);
     await makeCollection(db, merchant.id, 'succeeded');

@@ -43,7 +43,7 @@ describe('alerts beside a real Prometheus', () => {
   const until = (alert: string, rings: boolean) =>
     eventually(`${alert} to ${rings ? 'ring' : 'end'}`, async () => (await prometheus?.firing())?.has(alert) === rings);
 
-  it('ring while the operator is away', async () => {
+  it('ring while the operator is unavailable', async () => {
     await setOperatorDown(true);
     for (let n = 0; n < 5; n++) await pay(testEnv, '000');
     await until('MalipoOperatorNotAnswering', true);

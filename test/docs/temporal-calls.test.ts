@@ -69,7 +69,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'TriggerWorkflowRule',
   ],
   'have the tries of an activity': ['ResetActivity'],
-  'change the time-outs': ['UpdateActivityOptions'],
+  'change the timeouts': ['UpdateActivityOptions'],
   'change who gets tasks': [
     'UpdateWorkflowExecutionOptions',
     'UpdateTaskQueueConfig',

@@ -28,7 +28,7 @@ describe('a server that gets SIGTERM', () => {
       setTimeout(() => response.writeHead(200).end(), 400);
     });
     const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => pay(testEnv, '000')));
-    await eventually('the first deliveries to be under way', () => receiver.all(merchant.id).length > 3);
+    await eventually('the first deliveries to be in progress', () => receiver.all(merchant.id).length > 3);
     const { code, signal } = await child.stop();
     assert.deepEqual([code, signal], [0, null]);
 

@@ -17,7 +17,7 @@ import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
 
 /**
- * Generous for a slow machine, and for tries that Temporal still hands to the stopped process, each for a heartbeat time-out.
+ * Generous for a slow machine, and for tries that Temporal still hands to the stopped process, each for a heartbeat timeout.
  * Without heartbeats the sweep would wait for five minutes, and the ledger check for an hour.
  */
 const TAKEN_OVER_WITHIN_MS = 200_000;
@@ -67,7 +67,7 @@ describe('housekeeping whose server', function () {
     ] as const
   ).flatMap(([what, signal]) => [
     {
-      title: `${what} during a sweep is continued by another one within the heartbeat time-out`,
+      title: `${what} during a sweep is continued by another one within the heartbeat timeout`,
       interruption: SWEEP,
       signal,
     },

@@ -52,7 +52,7 @@ describe('a migration that waits behind a long transaction of the reports', () =
     }
     assert.deepEqual(await migrated, ['900-made-up.sql']);
     assert.ok(lines.every((line) => line.startsWith('900-made-up.sql: ')));
-    // The servers of before work on.
+    // The earlier servers work on.
     assert.equal((await call(testEnv.baseUrl, 'GET', '/readyz')).json['status'], 'ready');
     await untilState(testEnv, await pay(testEnv, '000'), 'succeeded');
   });

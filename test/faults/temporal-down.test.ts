@@ -112,7 +112,7 @@ describe('the service without Temporal', () => {
     assert.equal((json['parts'] as { backlog: string }).backlog, 'full');
   });
 
-  it('responds to a repeated request all the same', async () => {
+  it('responds to a repeated request nevertheless', async () => {
     const [payment] = accepted;
     const { idempotencyKey } = payment!;
     const answer = await post(idempotencyKey, payment!.phone);

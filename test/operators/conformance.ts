@@ -278,7 +278,7 @@ async function send(
 }
 
 function knowsPayees(harness: () => AdapterHarness): void {
-  it('knows the name of a payee, none of somebody without an account, and nothing while it is away, if it is asked for names at all', async () => {
+  it('knows the name of a payee, none of somebody without an account, and nothing while it is unavailable, if it is asked for names at all', async () => {
     const { operator, phone } = harness();
     const { getPayeeName } = operator;
     if (getPayeeName === null) return;

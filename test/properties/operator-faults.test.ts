@@ -4,7 +4,7 @@
 // says. Modelled here are the statements of the database with the conditions of their SQL (model/store.ts), the order of the steps in the
 // workflow, the activities and the queue, with a wait at which a process may die between any two (model/service.ts), and the operator's
 // memory (model/operator.ts). Clocks differ by 10 s from the database's, a process stops for 3 s between two steps, and no request arrives
-// after the time-out of its call: together less than `notFoundGraceMs`, on which the service relies. Not modelled: other money than
+// after the timeout of its call: together less than `notFoundGraceMs`, on which the service relies. Not modelled: other money than
 // requested, returns, refunds, people.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

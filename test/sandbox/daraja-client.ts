@@ -152,7 +152,7 @@ export async function pushed(client: DarajaClient, row: string, fields: Fields =
   return String(body?.['CheckoutRequestID']);
 }
 
-/** The answer to the query of the prompt once it is not under way any more. */
+/** The answer to the query of the prompt once it is not in progress any more. */
 export async function untilEnded(client: DarajaClient, checkoutRequestId: string): Promise<Record<string, unknown>> {
   const isEnded = ({ body }: WireResponse) => body?.['ResultCode'] !== undefined && body['ResultCode'] !== '4999';
   const { body } = await until(() => client.query(checkoutRequestId), isEnded);

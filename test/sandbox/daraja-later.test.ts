@@ -27,7 +27,7 @@ describe("the sandbox operator's Daraja API", () => {
     const statusOf = (fields: Record<string, unknown>) =>
       answerTo(PATHS.status, { CommandID: 'TransactionStatusQuery', ...party, ...fields });
 
-    it('what became of a payout, by our id: some keys twice, some with spaces, some without a value', async () => {
+    it('the outcome of a payout, by our id: some keys twice, some with spaces, some without a value', async () => {
       const { id, result: paid } = await paidOut({ Amount: 300 });
       const result = await statusOf({ OriginalConversationID: id });
       assert.equal(result['ResultCode'], 0);
@@ -41,7 +41,7 @@ describe("the sandbox operator's Daraja API", () => {
       assert.ok('TransactionReason' in values && values['TransactionReason'] === undefined);
     });
 
-    it('what became of a payment, by its receipt', async () => {
+    it('the outcome of a payment, by its receipt', async () => {
       const values = Object.fromEntries(
         parametersOf(await statusOf({ TransactionID: await paidPrompt({ Amount: 70 }) })),
       );

@@ -66,7 +66,7 @@ describe('the outcome table in Daraja’s words', () => {
       });
     }
 
-    it('leave row 010 under way for ever', async () => {
+    it('leave row 010 in progress for ever', async () => {
       const own = await prompt('010');
       await sleep(ALL_DECIDED_MS);
       assert.equal((await client.query(own.id)).body?.['ResultCode'], '4999');

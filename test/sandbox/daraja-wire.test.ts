@@ -108,7 +108,7 @@ describe("the sandbox operator's Daraja API", () => {
       assert.equal(rows?.filter(({ billreference }) => billreference === AccountReference).length, 2);
     });
 
-    it('nobody at a query: one of an unknown prompt is told what one is that is under way', async () => {
+    it('nobody at a query: one of an unknown prompt is told what one is that is in progress', async () => {
       assert.deepEqual(errorOf(await client.query('ws_CO_0')).slice(0, 2), [500, '500.001.1001']);
       const waiting = await pushed(client, '099');
       assert.equal((await client.query(waiting)).body?.['ResultCode'], '4999');

@@ -70,7 +70,7 @@ describe('a database', () => {
     await assert.rejects(check((await postgres()).urlFor(name), 'live'), new RegExp(`${needless} SUPERUSER`));
   });
 
-  it('is waited for while it is away, and a refused log-in is not', async () => {
+  it('is waited for while it is unavailable, and a refused log-in is not', async () => {
     await prepareDatabase(urls.ownerUrl, 'test');
     const line = await openTcpLine(urls.applicationUrl);
     try {

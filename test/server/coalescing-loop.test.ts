@@ -29,7 +29,7 @@ function openLoop(pauseMs?: number) {
 
 /** Lets everything happen that waits for nothing but its turn. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
-const FAILED = new Error('the database is away');
+const FAILED = new Error('the database is unavailable');
 
 describe('a coalescing loop', () => {
   it('begins a pass at its wake, and one more for all wakes during that pass', async () => {
@@ -108,7 +108,7 @@ describe('a coalescing loop', () => {
     assert.deepEqual([passes.length, loop.isRunning()], [1, false]);
   });
 
-  it('waits at its stop for the pass under way, and begins no other', async () => {
+  it('waits at its stop for the pass in progress, and begins no other', async () => {
     const { loop, passes } = openLoop();
     loop.wake();
     loop.wake();

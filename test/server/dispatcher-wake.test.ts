@@ -48,7 +48,7 @@ describe('the wake of the dispatchers', () => {
     assert.equal(ends.length, 2);
   });
 
-  it('has one notification under way at a time, and one more for all that is recorded meanwhile', async () => {
+  it('has one notification in progress at a time, and one more for all that is recorded meanwhile', async () => {
     const { wake, ends } = openWake();
     for (let more = 0; more < 5; more++) wake.wake();
     assert.equal(ends.length, 1);
@@ -63,13 +63,13 @@ describe('the wake of the dispatchers', () => {
   it('notifies again after a notification that failed', async () => {
     const { wake, ends } = openWake();
     wake.wake();
-    ends[0]!.reject(new Error('the database is away'));
+    ends[0]!.reject(new Error('the database is unavailable'));
     await settled();
     wake.wake();
     assert.equal(ends.length, 2);
   });
 
-  it('waits at its close for the notification under way, and begins no other', async () => {
+  it('waits at its close for the notification in progress, and begins no other', async () => {
     const { wake, ends } = openWake();
     wake.wake();
     wake.wake();

@@ -61,7 +61,7 @@ describe('a dispatcher', () => {
       },
       findDueWork() {
         polls += 1;
-        return pollFails ? Promise.reject(new Error('the database is away')) : Promise.resolve(due);
+        return pollFails ? Promise.reject(new Error('the database is unavailable')) : Promise.resolve(due);
       },
       tickMs: 5,
       wholePassMs,

@@ -1,4 +1,4 @@
-// How a server stops while requests come in, and what becomes of one whose port is taken.
+// How a server stops while requests come in, and what happens to one whose port is taken.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

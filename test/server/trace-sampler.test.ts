@@ -105,7 +105,7 @@ describe('a payment of a service that traces half of them', () => {
     return String(response.json['id']);
   }
 
-  /** As a process decides that has never heard of these payments. */
+  /** As a process decides that knows nothing of these payments. */
   async function chosenElsewhere(ids: readonly string[]): Promise<Set<string>> {
     const traces = createOtlpTraces(exportOf(elsewhere.url, HALF), 'test', collectedLog('warn').log);
     recordSpans(traces, ids);

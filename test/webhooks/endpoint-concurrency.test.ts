@@ -19,7 +19,7 @@ describe('an attempt without capacity at its endpoint', () => {
     assert.ok(Math.max(...checks) <= 101 * SECOND_MS, 'every attempt checks again');
   });
 
-  it('is not delayed by attempts that wait for another endpoint or no longer wait', () => {
+  it('is not delayed by attempts that wait for another endpoint or have stopped waiting', () => {
     const concurrency = createEndpointConcurrency(2);
     for (let more = 0; more < 100; more++) concurrency.nextCheckInMs(crowded, 5000);
     assert.equal(concurrency.nextCheckInMs(other, 5000), SECOND_MS);

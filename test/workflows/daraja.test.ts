@@ -149,7 +149,7 @@ describe('a payment at M-Pesa', () => {
 
     it('is not changed by forged results', async () => {
       const payout = await payOut('010');
-      await eventually('the time-out of the queue', async () => (await messagesOf(payout)) > 0);
+      await eventually('the timeout of the queue', async () => (await messagesOf(payout)) > 0);
       const path = messagePath('daraja', 'result', payout.operatorReference, ATTESTATION_RING);
       const forge = (code: number, to: string) =>
         call(testEnv.baseUrl, 'POST', to, {
@@ -158,7 +158,7 @@ describe('a payment at M-Pesa', () => {
         });
       const elsewhere = path.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
       assert.notEqual((await forge(0, elsewhere)).status, 200);
-      // Whoever has the address cannot have its money returned: the operator's own answer does not agree.
+      // Anyone who has the address cannot have its money returned: the operator's own answer does not agree.
       assert.equal((await forge(2040, path)).status, 200);
       const { id } = await oneRow<{ id: string }>(
         testEnv.db,

@@ -1,4 +1,4 @@
-// Payments while the operator, or our own worker, is away.
+// Payments while the operator, or our own worker, is unavailable.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestEnvironment } from '../support/test-environment.ts';
@@ -77,7 +77,7 @@ describe('a payment while the operator does not answer', () => {
   });
 });
 
-describe('a payment while the operator is away until after the prompt deadline', () => {
+describe('a payment while the operator is unavailable until after the prompt deadline', () => {
   // Both at once: they wait for the prompt deadline.
   const test = useConcurrentTests(2);
 

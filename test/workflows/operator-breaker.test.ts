@@ -1,4 +1,4 @@
-// Payments while an operator is away, throttles or refuses our account: what waits, what ends, and that all is paid once afterwards.
+// Payments while an operator is unavailable, throttles or refuses our account: what waits, what ends, and that all is paid once afterwards.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { listOpenBreakers } from '../../src/db/work/breakers.ts';
@@ -201,7 +201,7 @@ describe('the one call that a breaker lets through', () => {
     // The next call stays without an answer, and its worker is killed over it.
     await switchFaults(testEnv, { latencyMs: 60_000 });
     const isHalfOpen = async () => (await listOpenBreakers(testEnv.db))[0]?.state === 'half_open';
-    await eventually('the call to be under way', isHalfOpen);
+    await eventually('the call to be in progress', isHalfOpen);
     await doomed.kill();
     await switchFaults(testEnv, {});
     assert.ok(await isHalfOpen());

@@ -254,7 +254,7 @@ describe('the holder of Temporal', function () {
     assert.deepEqual(await untilPaidOnce(payout), PAID);
   });
 
-  it('ends many runs in one batch, and the payout is released and paid once all the same', async () => {
+  it('ends many runs in one batch, and the payout is released and paid once nevertheless', async () => {
     const payout = await queuedPayout();
     await eventually('its workflow', () => runOf(payout).catch(() => null), PATIENCE_MS);
     await connection.workflowService.startBatchOperation({

@@ -177,7 +177,7 @@ describe('the holder of Temporal', function () {
     assert.equal(operator.prompts(payout.operatorReference), sends);
   });
 
-  it('cancels the workflow of a payout that waits for people, who release it all the same', async () => {
+  it('cancels the workflow of a payout that waits for people, who release it nevertheless', async () => {
     const before = await balanceOf(testEnv, testEnv.merchant);
     const payout = await requestPayout(testEnv, '000', { amount: AMOUNT });
     const handle = (await temporalClient()).workflow.getHandle(payout.workflowId);

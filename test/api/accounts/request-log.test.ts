@@ -109,7 +109,7 @@ describe('the request log', () => {
   };
 
   it('omits and counts requests beyond its capacity, or that cannot be recorded', async () => {
-    const away = { run: () => Promise.reject(new Error('the database is away')) } as unknown as Database;
+    const away = { run: () => Promise.reject(new Error('the database is unavailable')) } as unknown as Database;
     const log = createRequestLog({ db: away, log: silent, flushEveryMs: 60_000, maxWaiting: 3 });
     for (let i = 0; i < 5; i++) log.note(request);
     assert.equal(log.lost(), 2);
@@ -117,7 +117,7 @@ describe('the request log', () => {
     assert.equal(log.lost(), 5);
   });
 
-  it('is written a hundred requests at a time, and tries a database that is away once when the process stops', async () => {
+  it('is written a hundred requests at a time, and tries a database that is unavailable once when the process stops', async () => {
     const ended: ((error: Error) => void)[] = [];
     const away = { run: () => new Promise((_resolve, reject) => ended.push(reject)) } as unknown as Database;
     const log = createRequestLog({ db: away, log: silent, flushEveryMs: 60_000 });
@@ -126,7 +126,7 @@ describe('the request log', () => {
     for (let i = 0; i < 400; i++) log.note(request);
     assert.equal(ended.length, 1, 'one write at a time');
     const closed = log.close();
-    ended[0]?.(new Error('the database is away'));
+    ended[0]?.(new Error('the database is unavailable'));
     await closed;
     assert.deepEqual([ended.length, log.lost()], [1, 499]);
   });

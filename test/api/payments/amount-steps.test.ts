@@ -1,4 +1,4 @@
-// Amounts off an operator's step: refused wherever an amount is requested, with the nearest ones named, and never rounded.
+// Amounts off an operator's step: refused in every place where an amount is requested, with the nearest ones named, and never rounded.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Currency } from '../../../src/domain/money.ts';
@@ -152,7 +152,7 @@ describe('an amount', () => {
     assert.equal(await countRows(testEnv.db, 'payments WHERE merchant_id = $1', [merchant.id]), 3);
   });
 
-  it('is shown with the step and bounds of each market to whoever types one', async () => {
+  it('is shown with the step and bounds of each market to anyone who types one', async () => {
     const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const { json } = await viewer.call('GET', '/v1/console/operators');
     const [operator] = json['data'] as { markets: Record<string, unknown>[] }[];

@@ -136,7 +136,7 @@ describe('a cached key', () => {
     assert.deepEqual([anew.status, anew.headers.get('idempotent-replayed')], [202, null]);
   });
 
-  it('creates nothing once its revocation is committed, however many requests are under way', async () => {
+  it('creates nothing once its revocation is committed, however many requests are in progress', async () => {
     let revokedAtMs = Infinity;
     const post = async () => {
       const begunAtMs = performance.now();

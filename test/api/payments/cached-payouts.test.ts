@@ -52,7 +52,7 @@ describe('a cached key that creates payouts', () => {
 
   it('has its payout accepted without being verified again', async () => {
     await inOpenTransaction(testEnv.db, async (client) => {
-      // Whoever verifies a key reads this table, and would wait.
+      // Anyone who verifies a key reads this table, and would wait.
       await client.query('LOCK TABLE api_key_uses IN ACCESS EXCLUSIVE MODE');
       for (let n = 0; n < 3; n++) assert.equal((await create()).status, 202);
     });
@@ -146,7 +146,7 @@ describe('a cached key that creates payouts', () => {
       sql: `SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0)), 1 FROM ledger_accounts WHERE id = $3 FOR UPDATE`,
       values: [merchant.id, busy, `${merchant.id}/available`],
     };
-    // Refused and repeated at once, whoever has the account.
+    // Refused and repeated at once, no matter who has the account.
     const other = () => create();
     await whileLocked(testEnv.db, lock, other, async () => {
       assertError(await create({ idempotencyKey: busy }), 'idempotency_key_in_flight');
@@ -201,7 +201,7 @@ describe('a cached key that creates payouts', () => {
     assert.deepEqual(await checkLedger(testEnv.db), []);
   });
 
-  it('creates nothing once its revocation is committed, however many requests are under way', async () => {
+  it('creates nothing once its revocation is committed, however many requests are in progress', async () => {
     const posts = Array.from({ length: 8 }, async () => {
       const seen = [];
       for (let n = 0; n < 12; n++) {

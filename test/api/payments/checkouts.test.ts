@@ -188,7 +188,7 @@ describe('checkouts in the console', () => {
     assertError(await maker.call('DELETE', `${PATH}/${checkout.id}`), 'state_conflict');
   });
 
-  it('take one attempt at a time, however many come at once, and say when two were paid all the same', async () => {
+  it('take one attempt at a time, however many come at once, and say when two were paid nevertheless', async () => {
     const checkout = await made();
     const results = await Promise.allSettled(
       Array.from({ length: 8 }, (_, index) => attempt(testEnv.db, checkout, { phone: `25677200020${index}` })),

@@ -26,7 +26,7 @@ describe('a live deployment at MTN Uganda', () => {
 
   async function liveKey(currency: Currency): Promise<string> {
     const { id: merchantId, makerId } = await testEnv.addMerchant(currency);
-    // Without two owners nothing is paid out, wherever the phone is.
+    // Without two owners nothing is paid out, in whatever country the phone is.
     await addPerson(testEnv, merchantId, ['owner']);
     await addPerson(testEnv, merchantId, ['owner']);
     const name = 'live';

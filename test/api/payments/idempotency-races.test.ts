@@ -1,4 +1,4 @@
-// Simultaneous calls with one idempotency key: one payment, one prompt, one response.
+// Concurrent calls with one idempotency key: one payment, one prompt, one response.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
@@ -9,7 +9,7 @@ import { sandboxTransactions } from '../../support/sandbox-operator.ts';
 import { assertError } from '../responses.ts';
 import { expireIdempotencyKey, countRows } from '../../db/rows.ts';
 
-describe('simultaneous calls with one idempotency key', () => {
+describe('concurrent calls with one idempotency key', () => {
   const testEnv = useTestEnvironment();
 
   const create = (idempotencyKey: string, fields: Record<string, unknown>) =>

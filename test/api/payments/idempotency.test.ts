@@ -212,7 +212,7 @@ describe('an idempotency key', () => {
     assert.equal(await rowsOf(idempotencyKey), 2);
   });
 
-  it('creates a collection at the time that its id states, in each of many simultaneous calls', async () => {
+  it('creates a collection at the time that its id states, in each of many concurrent calls', async () => {
     const responses = await Promise.all(Array.from({ length: 50 }, () => create(randomUUID())));
     for (const { json } of responses) {
       assert.equal(Date.parse(String(json['created_at'])), idTimeMs(json['id'] as CollectionId));

@@ -1,4 +1,4 @@
-// The API while a part of the service is away: it refuses what it cannot guarantee, and loses nothing it accepted.
+// The API while a part of the service is unavailable: it refuses what it cannot guarantee, and loses nothing it accepted.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Collection } from '../../../src/domain/payments/collection.ts';

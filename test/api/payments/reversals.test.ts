@@ -248,7 +248,7 @@ describe('a succeeded collection', () => {
     assertError(await releaseRefund(approver, id), 'state_conflict');
     assert.deepEqual([await waiting(approver), await pending()], [0, []]);
     const { json } = await maker.call('GET', `/v1/console/reversals/${id}`);
-    // Beside the same fields, whoever is named by an id has a name and an e-mail here.
+    // Beside the same fields, a person who is named by an id has a name and an e-mail here.
     assert.deepEqual({ ...json, ...rejected.json }, json);
     const { requested_by_person: requester, decided_by: decider } = json as Record<
       string,

@@ -163,7 +163,7 @@ describe('the two-person rule', () => {
     assert.equal(await transfersAccepted(testEnv, payout), 1);
   });
 
-  it('lets one of two simultaneous approvers release, and sends the payout once', async () => {
+  it('lets one of two concurrent approvers release, and sends the payout once', async () => {
     const payout = await requestPayout(testEnv, '000');
     const approvers = await Promise.all([1, 2].map(() => logInAs(testEnv, merchant.id, 'approver')));
     const responses = await Promise.all(approvers.map((approver) => release(approver, payout)));

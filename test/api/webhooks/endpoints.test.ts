@@ -179,7 +179,7 @@ describe('webhook endpoints in the console', () => {
       assert.deepEqual(await developer.show(endpoint), endpoint.shown);
     });
 
-    it('keep the changes of several simultaneous calls', async () => {
+    it('keep the changes of several concurrent calls', async () => {
       const endpoint = await developer.register();
       const changes = [
         { url: URL },

@@ -48,7 +48,7 @@ const WITHOUT_ATTESTATION: Readonly<Record<string, string>> = {
   'users.failed_log_ins': 'is shown to people',
   'users.last_failed_address': 'is shown to people',
   'users.last_failed_at': 'is shown to people',
-  'users.totp_last_step': 'changes at every use: whoever puts it back still needs the code',
+  'users.totp_last_step': 'changes at every use: anyone who puts it back still needs the code',
   'users.totp_pending_sealed': 'is sealed for its row, and counts once its person confirmed it by a code',
 };
 

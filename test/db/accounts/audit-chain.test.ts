@@ -272,7 +272,7 @@ describe('the hash chain of an audit log', () => {
       await assert.rejects(exported(), /entry 2 of mer_\w+ belongs to another log/);
     });
 
-    it('changed an entry and computed all hashes anew, the head that was signed shows it', async () => {
+    it('changed an entry and computed all hashes again, the head that was signed shows it', async () => {
       await forgeFrom(`UPDATE audit_entries SET after = '{"amount":6}' WHERE action = 'b.done'`);
       assert.match((await faults()).join('\n'), /the head signed at entry 3 has another hash/);
     });

@@ -145,7 +145,7 @@ describe('the recovery of an account', () => {
     }
   });
 
-  it('waits for a release that is under way, by the person or with their approval, which stays', async () => {
+  it('waits for a release that is in progress, by the person or with their approval, which stays', async () => {
     const { approver, otherApprover } = shop;
     for (const isFirst of [false, true]) {
       const own = await inNewSession(approver);

@@ -66,7 +66,7 @@ describe('refusals of a person', () => {
     assert.equal((await entriesOf(by)).length, 10 + 1 + 6);
   });
 
-  it('have one entry with the number of the others once their hour is over, whoever comes first', async () => {
+  it('have one entry with the number of the others once their hour is over, no matter who comes first', async () => {
     const by = await person(await makeMerchant(db));
     await times(25, () => refuse(by));
     assert.equal(await recordLeftOutRefusals(db, new Date(NOW.getTime() + HOUR - 1), 100), 0, 'not before');

@@ -89,7 +89,7 @@ describe('the backlog', () => {
     assert.deepEqual(await measure(), [{ merchantId: merchant.id, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
   });
 
-  it('is not late with what waits for an operator that is away, and not before it had its time again after that', async () => {
+  it('is not late with what waits for an operator that is unavailable, and not before it had its time again after that', async () => {
     await makeOld();
     const opening = { cause: 'busy', reason: 'http 503', pauseMs: MINUTE } as const;
     await openBreaker(db, 'mtn-momo', 'disbursement', opening);

@@ -264,8 +264,8 @@ describe('the breaker of an operator', () => {
     assert.equal((await findOpenBreaker(db, OPERATOR, 'disbursement'))?.cause, 'staff');
   });
 
-  it('lets nothing through, and nothing is thrown, while the database is away', async () => {
-    const calls = processOf({ ...db, run: () => Promise.reject(new Error('the database is away')) });
+  it('lets nothing through, and nothing is thrown, while the database is unavailable', async () => {
+    const calls = processOf({ ...db, run: () => Promise.reject(new Error('the database is unavailable')) });
     assert.equal((await calls.permit(OPERATOR, { kind: 'payout', use: 'send', waitMs: 0 })).kind, 'none');
     assert.deepEqual(await calls.permitQueries(OPERATOR, 5), { groups: [], held: [] });
     const known = processOf();

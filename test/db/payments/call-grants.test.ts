@@ -78,8 +78,8 @@ describe('the grants of calls to an operator', () => {
     assert.equal(await grantsOf(50).takeForQueries(unknown, 5), 0);
   });
 
-  it('are none while the database is away, and nothing is thrown', async () => {
-    const away = { ...db, run: () => Promise.reject(new Error('the database is away')) };
+  it('are none while the database is unavailable, and nothing is thrown', async () => {
+    const away = { ...db, run: () => Promise.reject(new Error('the database is unavailable')) };
     assert.equal(await grantsOf(50, away).take(OPERATOR, 'send', 100), false);
     assert.equal(await grantsOf(50, away).takeForQueries(OPERATOR, 5), 0);
   });

@@ -70,7 +70,7 @@ describe('a released payment that nobody tried to send', () => {
       );
       const [isSent] = await Promise.all(sends);
       const { state, sendBegunAt } = await read(racing);
-      // Whoever the lock lets go first.
+      // The one that gets the lock first.
       assert.equal(isSent, state !== 'cancelled');
       assert.equal(sendBegunAt !== null, isSent);
     });

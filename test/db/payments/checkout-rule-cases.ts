@@ -117,7 +117,7 @@ export const CHECKOUT_RULE_CASES: readonly RuleCase[] = [
     collection(fixture, FIRST, { reference: 'INV-2' }),
     attempt(fixture, FIRST),
   ]),
-  ruleCase('an attempt with a collection of before', UNLIKE, (fixture) => [
+  ruleCase('an attempt with an earlier collection', UNLIKE, (fixture) => [
     checkout(fixture),
     attempt(fixture, fixture.collections.prompted),
   ]),

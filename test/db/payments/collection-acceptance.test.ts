@@ -126,7 +126,7 @@ describe('collections accepted in one statement', () => {
     assert.deepEqual(announced, []);
   });
 
-  it('are all left when one was created by nobody of its merchant, wherever it stands among them', async () => {
+  it('are all left when one was created by nobody of its merchant, at whatever place it stands among them', async () => {
     const { db } = fixture;
     const other = await makeMerchant(db);
     for (const place of [0, 1, 2]) {

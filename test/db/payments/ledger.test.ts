@@ -90,7 +90,7 @@ describe('the ledger', () => {
 describe('the ledger check', () => {
   const db = useDatabase();
 
-  /** A pool whose statement time-out is far shorter than the check takes while another connection locks the table. */
+  /** A pool whose statement timeout is far shorter than the check takes while another connection locks the table. */
   async function withLockedLedger(
     work: (hasty: Database, unlock: () => Promise<void>) => Promise<void>,
   ): Promise<void> {
@@ -111,10 +111,10 @@ describe('the ledger check', () => {
     }
   }
 
-  it('has a time-out of its own, longer than the pool’s statement time-out', async () => {
+  it('has a timeout of its own, longer than the pool’s statement timeout', async () => {
     await withLockedLedger(async (hasty, unlock) => {
       const checks = Promise.all([checkLedger(hasty), checkRecentPayments(hasty, new Date(0))]);
-      // Longer than the pool's time-outs for statements and for silent servers.
+      // Longer than the pool's timeouts for statements and for silent servers.
       await Promise.all([checks, sleep(2000).then(unlock)]);
       assert.deepEqual(await checks, [[], []]);
       assert.deepEqual((await hasty.pool.query('SHOW statement_timeout')).rows, [{ statement_timeout: '100ms' }]);

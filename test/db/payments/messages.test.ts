@@ -162,7 +162,7 @@ describe('a message of an operator', () => {
     });
 
     it('that it was not processed in time decides nothing, and is asked about', async () => {
-      await came({ kind: 'unknown', reason: 'queue time-out' }, { purpose: 'timeout' });
+      await came({ kind: 'unknown', reason: 'queue timeout' }, { purpose: 'timeout' });
       await read();
       assert.deepEqual([await stateNow(), asked.length], ['released', 1]);
     });

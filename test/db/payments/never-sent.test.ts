@@ -145,7 +145,7 @@ describe('a payment that nobody tried to send', () => {
     assert.ok(sent.ref.kind === 'collection');
     await record(db, sent.ref, { kind: 'prompt_accepted' });
     await record(db, sent.ref, OUTCOME_UNKNOWN);
-    // As a worker of before left it.
+    // As an earlier worker left it.
     await tamper(db, 'UPDATE payments SET send_begun_at = NULL WHERE id = $1', [sent.ref.id]);
     assert.equal((await record(db, sent.ref, NEVER_SENT)).state, 'reconciling');
   });

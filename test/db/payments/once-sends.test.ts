@@ -92,7 +92,7 @@ describe('a collection that is sent once', () => {
     assert.equal(prompts.length, 1);
   });
 
-  it('is not sent where a send began whose process died, and is reconciling once that cannot be under way', async () => {
+  it('is not sent where a send began whose process died, and is reconciling once that cannot be in progress', async () => {
     const ref = await newRef();
     assert.ok(await beginCollectionSend(db, ref, new Date()));
     await isRetried(send(ref), 'SendUnderWay');

@@ -43,8 +43,8 @@ describe('an exchange with an operator', () => {
     assert.ok(kept!.durationMs >= 0 && Math.abs(kept!.startedAt.getTime() - Date.now()) < 60_000);
   });
 
-  it('counts all the same when it cannot be recorded', async () => {
-    const broken = { ...db, run: () => Promise.reject(new Error('the database is away')) };
+  it('counts nevertheless when it cannot be recorded', async () => {
+    const broken = { ...db, run: () => Promise.reject(new Error('the database is unavailable')) };
     const { exchange } = await callOperator({}, exchanged(), 'send', () =>
       Promise.resolve({ kind: 'accepted' } as const),
     );

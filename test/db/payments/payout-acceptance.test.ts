@@ -147,7 +147,7 @@ describe('a payout of a cached key', () => {
     const { merchantId, maker } = of.shop;
     await makePerson(db, merchantId, ['owner']);
     const change = async (sql: string) => {
-      // Kept anew, and gone with the row that is written.
+      // Kept again, and gone with the row that is written.
       assert.ok(await of.accept(100n));
       of.statements.length = 0;
       await db.pool.query(sql.replaceAll('$merchant', `'${merchantId}'`).replaceAll('$maker', `'${maker.userId}'`));

@@ -93,7 +93,7 @@ describe('a decision on a payout', () => {
     assert.deepEqual(await balance(), [100_000n, 0n]);
   });
 
-  it('returns state_conflict after another decision, whoever makes it', async () => {
+  it('returns state_conflict after another decision, no matter who makes it', async () => {
     const { id } = await queue(db, shop, 1000n);
     await decide(db, shop.approver, id, REJECT);
     assert.equal(await codeOr(decide(db, shop.approver, id, { kind: 'reject', reason: 'other' })), 'state_conflict');

@@ -243,7 +243,7 @@ describe('a payout’s idempotency key', () => {
     assert.equal((await requestPayout(db, shop, 1000n)).kind, 'accepted');
   });
 
-  it('replays its response whatever became of the payout', async () => {
+  it('replays its response whatever the outcome of the payout', async () => {
     const shop = await makeShop(db, 1000n);
     const idempotencyKey = randomUUID();
     const first = await requestPayout(db, shop, 1000n, { ...SOON_OVER, idempotencyKey });

@@ -1,4 +1,4 @@
-// Several payouts released by one call: in one transaction and each once, whatever runs beside it and wherever it breaks.
+// Several payouts released by one call: in one transaction and each once, whatever runs beside it and at whatever point it breaks.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Payout } from '../../../src/domain/payments/payout.ts';

@@ -17,7 +17,7 @@ describe('a final payment of which the operator gives no status', () => {
   const shop = useFixture(() => makeShop(db, 1_000_000n));
   const logged: unknown[] = [];
 
-  /** Rechecks what is due, with an operator that is away. */
+  /** Rechecks what is due, with an operator that is unavailable. */
   async function recheck(): Promise<void> {
     const away = () => Promise.resolve({ kind: 'unknown', reason: 'no answer' });
     const operator = { getCollectionStatus: away, getPayoutStatus: away, getRefundStatus: away };

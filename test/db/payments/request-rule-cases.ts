@@ -13,7 +13,7 @@ export const REQUEST_RULE_CASES: readonly RuleCase[] = TABLES.flatMap(([noun, ta
   ruleCase(`a ${noun} without an attestation of its request`, UNATTESTED, (fixture) => [
     insert(fixture, table, { request_attestation: null }),
   ]),
-  ruleCase(`to attest the request of a queued ${noun} anew`, UNATTESTED, (fixture) => [
+  ruleCase(`to attest the request of a queued ${noun} again`, UNATTESTED, (fixture) => [
     update('payments', fixture[table].queued, OTHER),
   ]),
   ruleCase(`to take the attestation of a queued ${noun} away`, UNATTESTED, (fixture) => [
@@ -23,7 +23,7 @@ export const REQUEST_RULE_CASES: readonly RuleCase[] = TABLES.flatMap(([noun, ta
       'request_attestation = NULL, approvals_required = approvals_required + 1',
     ),
   ]),
-  ruleCase(`to attest the request of a released ${noun} anew`, UNATTESTED, (fixture) => [
+  ruleCase(`to attest the request of a released ${noun} again`, UNATTESTED, (fixture) => [
     update('payments', fixture[table].released, `${OTHER}, approvals_required = approvals_required + 1`),
   ]),
 ]);

@@ -89,7 +89,7 @@ describe('the send of a collection', () => {
     assert.deepEqual(await exchangesOf(ref), ['send accepted', 'status_query pending']);
   });
 
-  it('is decided again where the collection changes while it is made, and its exchange is recorded all the same', async () => {
+  it('is decided again where the collection changes while it is made, and its exchange is recorded nevertheless', async () => {
     const [before, ref] = [await begun(), await newRef()];
     const sending = send(ref);
     await eventually('the send', async () => (await begun()) > before);

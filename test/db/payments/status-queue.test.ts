@@ -129,7 +129,7 @@ describe('the queue of status queries', () => {
     assert.equal((await findWork(db, id))?.isStarted, false);
   });
 
-  it('puts off what is due while the operator is away: nothing counts as asked, and nobody is told', async () => {
+  it('puts off what is due while the operator is unavailable: nothing counts as asked, and nobody is told', async () => {
     const { id } = await prompted();
     await makeDue();
     const before = await findWork(db, id);
@@ -142,7 +142,7 @@ describe('the queue of status queries', () => {
     assert.equal(await stateOf(id), 'prompted');
   });
 
-  it('shows a payment at its deadline as reconciling while the operator is away, and counts nothing against it', async () => {
+  it('shows a payment at its deadline as reconciling while the operator is unavailable, and counts nothing against it', async () => {
     const { id } = await prompted();
     await tamper(db, 'UPDATE payments SET prompt_expires_at = now() WHERE id = $1', [id]);
     await tamper(db, `UPDATE work SET due_at = now(), priority = 0 WHERE id = $1 AND task = 'status_query'`, [id]);

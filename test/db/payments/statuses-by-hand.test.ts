@@ -1,4 +1,4 @@
-// What follows from an operator's answers, and what whoever runs our activities with arguments of their own can add to that: nothing.
+// What follows from an operator's answers, and what anyone who runs our activities with arguments of their own can add to that: nothing.
 import assert from 'node:assert/strict';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
@@ -47,7 +47,7 @@ describe('an answer of an operator', () => {
       clocks: { ...TEST_CLOCKS, minimumQueryGapMs: 0 },
     });
   }
-  /** Our activities, as any worker of ours runs them for whoever asks Temporal to. */
+  /** Our activities, as any worker of ours runs them for anyone who asks Temporal to. */
   const activities = (): TestActivities => testActivities(deps());
 
   const SENDABLE: Readonly<Record<PaymentKind, () => Promise<PaymentRef>>> = {

@@ -122,7 +122,7 @@ describe('money that no process of the service recorded', () => {
     assert.equal(await codeOr(release(db, shop.approver, payout.id)), 'state_conflict', 'settled is not received');
   });
 
-  it('is found although somebody wrote beforehand that it is settled, whoever checks first', async () => {
+  it('is found although somebody wrote beforehand that it is settled, no matter who checks first', async () => {
     const shop = await makeShop(db, GENUINE);
     const { id } = await forge(shop);
     await run(

@@ -133,7 +133,7 @@ describe('a payout whose release is not attested', () => {
     assert.equal((await getPayout(db, own.merchantId, payout.id)).state, 'queued');
   });
 
-  it('counts an approval of before the attestation key was replaced, and none of another key', async () => {
+  it('counts an approval from before the attestation key was replaced, and none of another key', async () => {
     const own = await makeShop(db, 10_000n);
     await setPolicy(db, own.merchantId, { twoApproversAboveMinor: 100n });
     const other = { name: 'new', key: createSecretKey(randomBytes(32)) };

@@ -120,7 +120,7 @@ describe('in the live environment', () => {
     await refusedByHand(APPROVAL, values);
   });
 
-  it('the waiting time lasts through a change of roles, and begins anew when the role is gained again', async () => {
+  it('the waiting time lasts through a change of roles, and begins again when the role is gained again', async () => {
     const shop = await openShop();
     const { merchantId, approver } = shop;
     const become = (...roles: Role[]) => db.withTransaction((tx) => setRoles(tx, merchantId, approver.userId, roles));
@@ -155,7 +155,7 @@ describe('in the live environment', () => {
     assert.equal(kindOf(await approve(inNewSession, (await created(shop)).id)), 'accepted');
   });
 
-  it('an approval of before the recovery of its approver’s account counts no sooner than the account moves money again', async () => {
+  it('an approval from before the recovery of its approver’s account counts no sooner than the account moves money again', async () => {
     const shop = await openShop();
     const { merchantId, approver, otherApprover } = shop;
     await rewrite(

@@ -181,7 +181,7 @@ describe('unstarted work', () => {
       };
     };
 
-    it('counts nothing against work while Temporal is away, and is not offered meanwhile', async () => {
+    it('counts nothing against work while Temporal is unavailable, and is not offered meanwhile', async () => {
       const ids = await makeMany(3);
       const away = dispatcher(() => 'away', { ping: () => Promise.resolve(false) });
       assert.equal(await away.start(), 0);
@@ -194,7 +194,7 @@ describe('unstarted work', () => {
       assert.deepEqual(await claim(), []);
     });
 
-    it('is behind while Temporal is away or a batch is full, so that rechecks wait', async () => {
+    it('is behind while Temporal is unavailable or a batch is full, so that rechecks wait', async () => {
       await makeMany(15);
       const away = dispatcher(() => 'away', { ping: () => Promise.resolve(false) });
       await away.start();

@@ -129,7 +129,7 @@ describe('the limit of attempts to one endpoint', () => {
     assert.equal(afterRounds(quick, 5, { durationMs: 5000, inFlight: 1 }).count, quick.count);
   });
 
-  it('accepts the speed of an endpoint that stays slow at the least limit, and grows again', () => {
+  it('accepts the speed of an endpoint that stays slow at the lowest limit, and grows again', () => {
     let limit = afterRound(startingLimit(MOST), { durationMs: 20 });
     for (let round = 0; round < 5; round++) limit = afterRound(limit, { durationMs: 400 });
     assert.deepEqual([limit.count, limit.smallestMs], [4, 400]);
@@ -146,7 +146,7 @@ describe('the limit of attempts to one endpoint', () => {
       counts.push(limit.count);
     }
     const later = counts.slice(200);
-    assert.ok(Math.min(...later) >= workers, `${Math.min(...later)} at the least`);
-    assert.ok(Math.max(...later) <= 2 * workers + 1, `${Math.max(...later)} at the most`);
+    assert.ok(Math.min(...later) >= workers, `${Math.min(...later)} at least`);
+    assert.ok(Math.max(...later) <= 2 * workers + 1, `${Math.max(...later)} at most`);
   });
 });

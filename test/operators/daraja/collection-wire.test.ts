@@ -107,7 +107,7 @@ describe("the Daraja adapter's prompts", () => {
       wire.stub.set({ token: () => undefined });
       const outcome = await raisePrompt();
       assert.ok(outcome.kind === 'unknown' && outcome.isUnprocessed === true, JSON.stringify(outcome));
-      // Waits for what is under way.
+      // Waits for what is in progress.
       await wire.operator.close();
       assert.equal(wire.stub.calls().length, 0);
     });

@@ -256,7 +256,7 @@ describe('M-Pesa as an operator', () => {
       });
     }
 
-    it('reports row 010 as pending after a time-out, which is no verdict', async () => {
+    it('reports row 010 as pending after a timeout, which is no verdict', async () => {
       const reference = randomUUID();
       await pay(reference, '010');
       const [late] = await until(

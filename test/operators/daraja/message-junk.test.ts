@@ -75,7 +75,7 @@ describe('what is no message of Daraja', () => {
   });
 });
 
-/** Puts the value in the place of one part, wherever it is. */
+/** Puts the value instead of one part, at any depth. */
 function replacePart(root: object, index: number, value: unknown): void {
   const places: [object, string][] = [];
   const walk = (node: object): void => {

@@ -1,4 +1,4 @@
-// What the Daraja adapter makes of messages at the addresses that it gave: results, time-outs, answers to status queries.
+// What the Daraja adapter makes of messages at the addresses that it gave: results, timeouts, answers to status queries.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { FailureCode } from '../../../src/domain/payments/failure.ts';

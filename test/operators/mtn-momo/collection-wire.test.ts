@@ -278,7 +278,7 @@ describe("the MTN adapter's collections", () => {
       ['has no expiry', json(200, { access_token: 'x' }), notUnderstood],
       ['would break a header', json(200, { access_token: 'a\r\nb', expires_in: 1 }), notUnderstood],
       ['is a web page', raw(200, '<html>'), notUnderstood],
-      // No payment was sent, whatever became of the request for the token.
+      // No payment was sent, whatever the outcome of the request for the token.
       ['is cut off', cut, unsent(busy('no token: connection failed: UND_ERR_SOCKET'))],
     ];
     for (const [what, reply, outcome] of bad) {

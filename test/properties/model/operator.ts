@@ -5,7 +5,7 @@ import type { Work } from './scheduler.ts';
 export type OperatorPlan = {
   /** `once`: each send that arrives is a payment of its own. */
   readonly send: 'idempotent' | 'once';
-  /** What becomes of a payment that it takes. `expired_then_paid`: it says first that it expired. */
+  /** The outcome of a payment that it takes. `expired_then_paid`: it says first that it expired. */
   readonly ending: 'paid' | 'declined' | 'expired' | 'expired_then_paid' | 'undecided';
   readonly decidesAfterMs: number;
   /** For how long its statuses do not know a payment that it has. */
@@ -19,7 +19,7 @@ export type OperatorPlan = {
 };
 
 export type ModelOperator = {
-  /** One send: it waits for the network, and for the time-out where no answer comes. */
+  /** One send: it waits for the network, and for the timeout where no answer comes. */
   send(): Work<SendOutcome>;
   query(): Work<StatusOutcome>;
   /** How often it pays, or has paid, in the end. */

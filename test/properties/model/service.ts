@@ -30,7 +30,7 @@ type ServiceDeps = {
 };
 
 export type ModelService = {
-  /** The payment's workflow, from wherever the row is to its end. */
+  /** The payment's workflow, from the row's state to its end. */
   workflow(): Work;
   /** The queue of status queries, for ever. */
   queue(): Work;
