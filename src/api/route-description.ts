@@ -9,8 +9,8 @@ export type StreamType = 'text/event-stream' | 'text/csv';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The method and the path of a route, as in `GET /v1/api/payouts/{id}`. */
-export type MethodAndPath = `${Method} ${string}`;
+/** The method and the path of a route, as in `GET /v1/api/payouts/{id}`; below a root also the method alone. */
+export type MethodAndPath = Method | `${Method} ${string}`;
 
 /** By the prefix of the id in a path: the error if the merchant has no object with this id. */
 export const NOT_FOUND = {
@@ -31,6 +31,15 @@ export const NOT_FOUND = {
   usr: 'member_not_found',
   whe: 'endpoint_not_found',
 } as const satisfies Readonly<Record<string, ErrorCode>>;
+
+/** The part of a route about one object: what its id begins with, and the response that shows the object. */
+export function oneObject<const Prefix extends keyof typeof NOT_FOUND>(
+  idPrefix: Prefix,
+  description: string,
+  schema: z.ZodType,
+) {
+  return { idPrefix, response: { status: 200, description, schema } } as const;
+}
 
 /** The parts of a route that router and document need. */
 export type RouteDescription = Requirements & {

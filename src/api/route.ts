@@ -99,58 +99,72 @@ export type RouteResponse =
   /** Sends the bytes that are stored under the Idempotency-Key, after the workflows of its payments are offered. */
   | { readonly stored: StoredOutcome };
 
+/** What the routes of a list have in common: their tag, and what their paths begin with. */
+export type RoutePlace = { readonly tag: Tag; readonly root: string };
+
+/** A route that still lacks its place and the dependencies of its handler. */
+export type DeclaredRoute<Deps> = (deps: Deps, place: RoutePlace) => Route;
+
 /** A route that still lacks the dependencies of its handler. */
 export type UnboundRoute<Deps> = (deps: Deps) => Route;
 
+/** The routes of a tag, whose paths begin with `root` and whose handlers use `Deps`. */
+export function routesUnder<Deps extends RouteDeps>(
+  tag: Tag,
+  root: string,
+  routes: readonly DeclaredRoute<Deps>[],
+): readonly UnboundRoute<Deps>[] {
+  return routes.map((declared) => (deps) => declared(deps, { tag, root }));
+}
+
 /**
- * Declares routes of a tag, whose handlers use `Deps`. Each route makes every check of its description and then calls
- * `handle` with the checked values. A handler that returns nothing responds without a body.
+ * Declares a route. The route makes every check of its description and then calls `handle` with the checked values. A
+ * handler that returns nothing responds without a body.
  */
-export function routeUnder<Deps extends RouteDeps>(tag: Tag) {
-  return <
-    const Who extends Access,
-    Prefix extends keyof typeof NOT_FOUND = never,
-    Query extends z.ZodObject = never,
-    Body extends z.ZodObject = never,
-    Idempotent extends true = never,
-  >(
-    methodAndPath: MethodAndPath,
-    options: Omit<RouteDescription, 'method' | 'path' | 'tag'> & {
-      readonly access: Who;
-      readonly idPrefix?: Prefix;
-      readonly query?: Query;
-      readonly body?: Body;
-      readonly isIdempotent?: Idempotent;
-      readonly handle: (
-        request: RouteRequest<Who, Prefix, Query, Body, Idempotent>,
-        deps: Deps,
-      ) => Promise<RouteResponse> | Promise<void>;
-    },
-  ): UnboundRoute<Deps> => {
-    const [method, path] = partsOf(methodAndPath);
+export function route<
+  Deps extends RouteDeps,
+  const Who extends Access,
+  Prefix extends keyof typeof NOT_FOUND = never,
+  Query extends z.ZodObject = never,
+  Body extends z.ZodObject = never,
+  Idempotent extends true = never,
+>(
+  methodAndPath: MethodAndPath,
+  options: Omit<RouteDescription, 'method' | 'path' | 'tag'> & {
+    readonly access: Who;
+    readonly idPrefix?: Prefix;
+    readonly query?: Query;
+    readonly body?: Body;
+    readonly isIdempotent?: Idempotent;
+    readonly handle: (
+      request: RouteRequest<Who, Prefix, Query, Body, Idempotent>,
+      deps: Deps,
+    ) => Promise<RouteResponse> | Promise<void>;
+  },
+): DeclaredRoute<Deps> {
+  const { response, handle, body } = options;
+  return (deps, { tag, root }) => {
+    const [method, path] = partsOf(methodAndPath, root);
     const description = { ...options, method, path, tag };
-    const { response, handle, body } = options;
-    return (deps) => {
-      const read = { ...description, readBody: bodyReader(body ?? noParameters) };
-      const respond: ApiMiddleware = async (ctx) => {
-        const request = await readRequest(ctx, deps, read);
-        const given = (await handle(request as Parameters<typeof handle>[0], deps)) ?? {};
-        if ('stored' in given) offerPayments(deps, given.stored);
-        send(ctx, given, response);
-      };
-      return {
-        method,
-        path,
-        operation: operationOf(description),
-        pipeline: [requireAccess(deps, description), respond],
-      };
+    const read = { ...description, readBody: bodyReader(body ?? noParameters) };
+    const respond: ApiMiddleware = async (ctx) => {
+      const request = await readRequest(ctx, deps, read);
+      const given = (await handle(request as Parameters<typeof handle>[0], deps)) ?? {};
+      if ('stored' in given) offerPayments(deps, given.stored);
+      send(ctx, given, response);
+    };
+    return {
+      method,
+      path,
+      operation: operationOf(description),
+      pipeline: [requireAccess(deps, description), respond],
     };
   };
 }
 
-function partsOf(methodAndPath: MethodAndPath): [RouteDescription['method'], string] {
+function partsOf(methodAndPath: MethodAndPath, root: string): [RouteDescription['method'], string] {
   const [method = '', path = ''] = methodAndPath.split(' ');
-  return [method.toLowerCase() as RouteDescription['method'], path];
+  return [method.toLowerCase() as RouteDescription['method'], root + path];
 }
 
 /** Offers, after the commit, the payments that the request recorded or decided. */

@@ -1,7 +1,7 @@
 // Reads the service's lists page by page, and prints them.
 import { z } from 'zod';
 import type { ApiResponse, Api, Call } from './api.ts';
-import { printResult, readCount, readMoment, table, type CommandLine, type Context } from './command.ts';
+import { printResult, readCount, readMoment, table, type Command, type CommandLine, type Context } from './command.ts';
 import { CliFailure } from './failure.ts';
 import { parseResponse } from './responses.ts';
 import { signIn } from './sign-in.ts';
@@ -70,4 +70,20 @@ export async function showOne<Schema extends z.ZodType>(
   const { api } = await signIn(line, context);
   const object = parseResponse(schema, await api.call('GET', path));
   printResult(line, context, object, textOf(object));
+}
+
+/** What a command does that shows the object whose id it is given, and lists objects without an id. */
+export function listOrOne<Schema extends z.ZodType>(
+  path: string,
+  list: Command['run'],
+  shown: { readonly schema: Schema; readonly textOf: (object: z.infer<Schema>) => string },
+): Pick<Command, 'positionals' | 'run'> {
+  return {
+    positionals: [0, 1],
+    async run(line, context) {
+      const [id] = line.positionals;
+      if (id === undefined) await list(line, context);
+      else await showOne(`${path}/${encodeURIComponent(id)}`, line, context, shown);
+    },
+  };
 }

@@ -1,11 +1,9 @@
 // How the console's files are served: compressed, kept by browsers for their names, and the page under a policy of its own.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { loadConsoleApp } from '../../src/api/console-app.ts';
 import { call } from '../support/api.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { useFolderPerCase } from '../support/use-folder.ts';
 import { API_ONLY, assertError } from './responses.ts';
 
 describe('the console’s web app', () => {
@@ -55,12 +53,8 @@ describe('the console’s web app', () => {
     }
   });
 
+  const empty = useFolderPerCase();
   it('is absent if it was not built', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
-    try {
-      assert.equal(loadConsoleApp([folder]), null);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    assert.equal(loadConsoleApp([empty.folder]), null);
   });
 });

@@ -1,11 +1,9 @@
 // How the documentation is served: its pages and files, their policies, and what they load.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { loadDocsSite } from '../../src/api/docs-site.ts';
 import { call } from '../support/api.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { useFolderPerCase } from '../support/use-folder.ts';
 import { API_ONLY, assertError } from './responses.ts';
 
 describe('the documentation’s site', () => {
@@ -88,12 +86,8 @@ describe('the documentation’s site', () => {
     }
   });
 
+  const empty = useFolderPerCase();
   it('is absent if it was not built', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
-    try {
-      assert.equal(loadDocsSite([folder]), null);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    assert.equal(loadDocsSite([empty.folder]), null);
   });
 });

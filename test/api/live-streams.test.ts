@@ -112,12 +112,18 @@ describe('a stream of live updates', function () {
     );
   });
 
-  it('continues in another process after the killed one, without loss or repetition', async () => {
+  /** A stream from a server of its own, which is there. */
+  async function connectToChild() {
     const port = await freePort();
     const overrides = { MALIPO_ROLES: 'api', MALIPO_HTTP_PORT: String(port), MALIPO_METRICS_PORT: '0' };
     const child = await startServerChild(testEnv, { overrides });
-    const first = await connect(browser, {}, `http://127.0.0.1:${port}`);
-    await first.until((events) => events.length === 1);
+    const reader = await connect(browser, {}, `http://127.0.0.1:${port}`);
+    await reader.until((events) => events.length === 1);
+    return { child, reader };
+  }
+
+  it('continues in another process after the killed one, without loss or repetition', async () => {
+    const { child, reader: first } = await connectToChild();
     const before = await collect();
     await first.until(() => updatesOf(first).includes(`${before.id} succeeded`));
     await child.kill();
@@ -272,11 +278,7 @@ describe('a stream of live updates', function () {
   });
 
   it('ends in an orderly way when the server stops, and does not hold it up', async () => {
-    const port = await freePort();
-    const overrides = { MALIPO_ROLES: 'api', MALIPO_HTTP_PORT: String(port), MALIPO_METRICS_PORT: '0' };
-    const child = await startServerChild(testEnv, { overrides });
-    const reader = await connect(browser, {}, `http://127.0.0.1:${port}`);
-    await reader.until((events) => events.length === 1);
+    const { child, reader } = await connectToChild();
     const exit = await child.stop();
     await reader.ended;
     assert.equal(exit.code, 0);

@@ -1,19 +1,14 @@
 // The bodies of requests: each is read exactly, to the byte and the digit, or refused.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { call, type CallOptions } from '../support/api.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY, assertError, issuesOf } from './responses.ts';
-
-const JSON_TYPE = 'application/json';
-const FORM_TYPE = 'application/x-www-form-urlencoded';
-const SOUND_FORM = 'phone=256772000100&amount=5000&reference=INV-1';
+import { collectionCreator, JSON_TYPE, FORM_TYPE, SOUND_FORM } from './collection-requests.ts';
 
 describe('the body of a request for a collection', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
-  const create = (options: CallOptions) =>
-    call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, ...options });
+  const create = collectionCreator(testEnv);
   const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
 
   describe('with a JSON number as the amount', () => {

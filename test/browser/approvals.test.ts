@@ -5,15 +5,10 @@ import { call } from '../support/api.ts';
 import { pay, phoneFor, untilState } from '../support/payments.ts';
 import { fund } from '../support/payouts.ts';
 import { addPerson, codeOf, forgetUsedCodes, logIn, type TestPerson, ageSecondFactor } from '../support/people.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openConsole, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openConsole } from './chromium.ts';
 import { countRows } from '../db/rows.ts';
 
-describe('payouts in the console', function () {
-  // A browser, on a machine that is busy with other tests.
-  this.timeout(240_000);
-  const testEnv = useTestEnvironment();
-  const chromium = useChromium();
+describeInBrowser('payouts in the console', {}, (testEnv, chromium) => {
   let maker: TestPerson;
   let approver: TestPerson;
   before(async () => {

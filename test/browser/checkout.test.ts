@@ -6,9 +6,8 @@ import { checkoutMaker, openPayer, type MakeCheckout } from '../api/pay/payer.ts
 import { decideAtSandbox, promptsRaised, sandboxTransactions } from '../support/sandbox-operator.ts';
 import { phoneFor } from '../support/payments.ts';
 import { eventually } from '../support/test-environment.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson } from '../support/people.ts';
-import { closePage, openConsole, openPage, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openConsole, openPage } from './chromium.ts';
 import { SCHEMES, useInspector } from './inspect.ts';
 
 const PHONE_SCREEN = { width: 320, height: 640 };
@@ -31,13 +30,13 @@ const FIGURES_SCRIPT = `(() => {
   return found;
 })()`;
 
-describe('a checkout in a browser', function () {
-  this.timeout(400_000);
-  const testEnv = useTestEnvironment({
-    // A person reads the page meanwhile, on a machine that is busy.
-    environment: { MALIPO_PROMPT_WINDOW_MS: '120000', MALIPO_PROMPT_DEADLINE_MS: '120000' },
-  });
-  const chromium = useChromium();
+const PATIENT = {
+  timeoutMs: 400_000,
+  // A person reads the page meanwhile, on a machine that is busy.
+  environment: { MALIPO_PROMPT_WINDOW_MS: '120000', MALIPO_PROMPT_DEADLINE_MS: '120000' },
+};
+
+describeInBrowser('a checkout in a browser', PATIENT, (testEnv, chromium) => {
   const inspector = useInspector('pay', ['best-practice']);
   let make: MakeCheckout;
   before(async () => {

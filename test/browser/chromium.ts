@@ -8,8 +8,9 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 import { findProjectRoot } from '../../src/project-root.ts';
 import { codeOf, forgetUsedCodes, PASSWORD, type TestPerson } from '../support/people.ts';
 import { atRunEnd } from '../support/run-end.ts';
-import type { TestEnvironment } from '../support/test-environment.ts';
+import type { TestEnvironment, TestEnvironmentOptions } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 /** A page has this long for whatever it waits for, also on a machine that is busy. */
 const PATIENCE_MS = 60_000;
@@ -27,13 +28,17 @@ const ARGUMENTS = [
   '--no-first-run',
 ];
 
+type Chromium = { readonly browser: Browser };
+/** `timeoutMs` is how long a case may take, also on a machine that is busy with other tests. */
+type BrowserOptions = TestEnvironmentOptions & { readonly timeoutMs?: number };
+
 let launched: Promise<Browser> | null = null;
 
 /**
  * The browser of the run, for the cases of the surrounding `describe`, after which no page of theirs is open. A case that fails leaves
  * a picture of each page that is open.
  */
-export function useChromium(): { readonly browser: Browser } {
+export function useChromium(): Chromium {
   const chromium = useFixture(
     async () => ({ browser: await (launched ??= launchChromium()) }),
     async ({ browser }) => {
@@ -44,6 +49,18 @@ export function useChromium(): { readonly browser: Browser } {
     if (this.currentTest?.state === 'failed') await keepPictures(chromium.browser);
   });
   return chromium;
+}
+
+/** A `describe` whose cases have one test environment and the browser of the run. */
+export function describeInBrowser(
+  title: string,
+  { timeoutMs = 240_000, ...options }: BrowserOptions,
+  cases: (testEnv: TestEnvironment, chromium: Chromium) => void,
+): void {
+  describe(title, function () {
+    this.timeout(timeoutMs);
+    cases(useTestEnvironment(options), useChromium());
+  });
 }
 
 async function keepPictures(browser: Browser): Promise<void> {

@@ -5,14 +5,9 @@ import { changeBreaker } from '../../src/operations/payments/change-breaker.ts';
 import { fund, release, requestPayout } from '../support/payouts.ts';
 import { addPerson, logInAs } from '../support/people.ts';
 import { AMINA } from '../support/staff.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openConsole, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openConsole } from './chromium.ts';
 
-describe('a delayed operator, in the console', function () {
-  this.timeout(300_000);
-  const testEnv = useTestEnvironment();
-  const chromium = useChromium();
-
+describeInBrowser('a delayed operator, in the console', { timeoutMs: 300_000 }, (testEnv, chromium) => {
   it('is named with its waiting payments, for as long as it lasts', async () => {
     const { db, merchant } = testEnv;
     const of = { operator: 'mtn-momo', by: AMINA, at: new Date() } as const;

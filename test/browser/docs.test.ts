@@ -3,17 +3,14 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { addressOf, GUIDES } from '../../tools/guides.ts';
 import { pay, untilState } from '../support/payments.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openPage, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openPage } from './chromium.ts';
 import { SCHEMES, useInspector, VIEWS } from './inspect.ts';
 
 const BALANCE = '/docs/reference#tag/balance/GET/v1/api/balance';
 
-describe('the pages for developers', function () {
-  // A browser, on a machine that is busy with other tests.
-  this.timeout(600_000);
-  const testEnv = useTestEnvironment({ environment: { MALIPO_PROMPT_WINDOW_MS: '600000' } });
-  const chromium = useChromium();
+const PATIENT = { timeoutMs: 600_000, environment: { MALIPO_PROMPT_WINDOW_MS: '600000' } };
+
+describeInBrowser('the pages for developers', PATIENT, (testEnv, chromium) => {
   const { inspect, picture } = useInspector('docs');
 
   /** Collects the addresses of everything that the page asks for from another origin than these. */

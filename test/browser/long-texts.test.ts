@@ -7,8 +7,7 @@ import { fund } from '../support/payouts.ts';
 import { addPerson, logIn, type TestPerson, enter } from '../support/people.ts';
 import type { Browser } from '../support/browser.ts';
 import { eventually } from '../support/test-environment.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openConsole, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openConsole } from './chromium.ts';
 import { textOutOfSight } from './out-of-sight.ts';
 
 const SIZES = [360, 1024, 1440].map((width) => ({ width, height: 900 }));
@@ -20,11 +19,7 @@ const URL_START = 'https://shop.example/';
 const FILE_NAME = `${'f'.repeat(200)}.csv`;
 const DECIDING = ['Payee', 'Amount', 'Look twice', 'Made by'];
 
-describe('the longest texts in the console', function () {
-  // A browser, on a machine that is busy with other tests.
-  this.timeout(600_000);
-  const testEnv = useTestEnvironment();
-  const chromium = useChromium();
+describeInBrowser('the longest texts in the console', { timeoutMs: 600_000 }, (testEnv, chromium) => {
   let owner: TestPerson;
   let maker: TestPerson;
   let approver: TestPerson;

@@ -2,23 +2,19 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { MerchantId } from '../../src/domain/ids.ts';
+import { API_ONLY } from '../api/responses.ts';
 import { phoneFor } from '../support/payments.ts';
 import { fund } from '../support/payouts.ts';
 import { addPerson, codeOf, forgetUsedCodes, logIn, type TestPerson } from '../support/people.ts';
 import { rewrite } from '../support/attestation.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openConsole, openPage, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openConsole, openPage } from './chromium.ts';
 import { useInspector, VIEWS } from './inspect.ts';
 import { countRows } from '../db/rows.ts';
 
 // The longest name that a merchant may have, in one word.
 const LONG = `Duka-${'la'.repeat(95)}-Amin`;
 
-describe('a person of two merchants in the console', function () {
-  // A browser, on a machine that is busy with other tests.
-  this.timeout(240_000);
-  const testEnv = useTestEnvironment({ environment: { MALIPO_ROLES: 'api' } });
-  const chromium = useChromium();
+describeInBrowser('a person of two merchants in the console', API_ONLY, (testEnv, chromium) => {
   const { inspect } = useInspector('merchants');
   let first: MerchantId;
   let second: MerchantId;

@@ -1,22 +1,18 @@
 // Making a payout in a real browser: it is checked by the service before anything is made, and nothing that was written is lost on the way.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { API_ONLY } from '../api/responses.ts';
 import { phoneFor } from '../support/payments.ts';
 import { fund } from '../support/payouts.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openConsole, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openConsole } from './chromium.ts';
 import { useInspector } from './inspect.ts';
 import { countRows } from '../db/rows.ts';
 
 const FIELDS = ['Phone of the payee', 'Name of the payee', 'Amount in UGX', 'Reference', 'Description'] as const;
 type Written = Readonly<Record<(typeof FIELDS)[number], string>>;
 
-describe('a new payout', function () {
-  // A browser, on a machine that is busy with other tests.
-  this.timeout(240_000);
-  const testEnv = useTestEnvironment({ environment: { MALIPO_ROLES: 'api' } });
-  const chromium = useChromium();
+describeInBrowser('a new payout', API_ONLY, (testEnv, chromium) => {
   const { inspect } = useInspector('new-payout');
   let maker: TestPerson;
   before(async () => {
@@ -61,12 +57,18 @@ describe('a new payout', function () {
     await closePage(page);
   });
 
-  it('warns its maker of the same payout within a day, and of a reference that went to another number', async () => {
+  /** The form with the fields of a payout that was made. */
+  async function writeAgain(reference: string) {
     const page = await open();
-    const fields = written({ Reference: 'rent-1' });
+    const fields = written({ Reference: reference });
     await make(page, fields);
     await again(page);
     await write(page, fields);
+    return { page, fields };
+  }
+
+  it('warns its maker of the same payout within a day, and of a reference that went to another number', async () => {
+    const { page } = await writeAgain('rent-1');
     await page.getByText('The same amount to the same number within a day').waitFor();
     assert.deepEqual(await inspect(page, 'warned'), []);
     assert.equal(await countOf('rent-1'), 1);
@@ -74,11 +76,7 @@ describe('a new payout', function () {
   });
 
   it('keeps every field for “Change it”, and the page with them while the other payout is looked at', async () => {
-    const page = await open();
-    const fields = written({ Reference: 'rent-2' });
-    await make(page, fields);
-    await again(page);
-    await write(page, fields);
+    const { page, fields } = await writeAgain('rent-2');
     const opening = page.waitForEvent('popup');
     await page.getByRole('link', { name: 'the other one' }).click();
     const other = await opening;

@@ -5,19 +5,15 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { makeCollection, countRows } from '../db/rows.ts';
+import { API_ONLY } from '../api/responses.ts';
 import { addPerson, codeOf, logIn, PASSWORD, type TestPerson, enter } from '../support/people.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, logInByHand, openConsole, openPage, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, logInByHand, openConsole, openPage } from './chromium.ts';
 
 const NEW_PASSWORD = 'seven quiet herons at the ford';
 
-describe('people in the console', function () {
-  // A browser, on a machine that is busy with other tests.
-  this.timeout(240_000);
-  const testEnv = useTestEnvironment({ environment: { MALIPO_ROLES: 'api' } });
-  const chromium = useChromium();
+describeInBrowser('people in the console', API_ONLY, (testEnv, chromium) => {
   const stranger = useFixture(
     () => startStranger(testEnv),
     (server) => Promise.resolve(server.close()),

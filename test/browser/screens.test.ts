@@ -5,8 +5,7 @@ import type { Page } from 'playwright-core';
 import { pay, untilState } from '../support/payments.ts';
 import { fund, requestPayout } from '../support/payouts.ts';
 import { addPerson, logIn, PASSWORD, type TestPerson } from '../support/people.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openConsole, openPage, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openConsole, openPage } from './chromium.ts';
 import { SCHEMES, useInspector, VIEWS } from './inspect.ts';
 
 const press = (button: string | RegExp) => (page: Page) => page.getByRole('button', { name: button }).first().click();
@@ -27,11 +26,7 @@ const DIALOGS: readonly (readonly [path: string, name: string, ask: (page: Page)
   ['/policy', 'policy', press(/^Change/)],
 ];
 
-describe('the screens of the console', function () {
-  // A browser, on a machine that is busy with other tests.
-  this.timeout(600_000);
-  const testEnv = useTestEnvironment();
-  const chromium = useChromium();
+describeInBrowser('the screens of the console', { timeoutMs: 600_000 }, (testEnv, chromium) => {
   const { inspect } = useInspector('console');
   let person: TestPerson;
   let paths: readonly string[];

@@ -9,8 +9,7 @@ import { pay, untilState, type Payment } from '../support/payments.ts';
 import { fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { eventually } from '../support/test-environment.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { useChromium } from './chromium.ts';
+import { describeInBrowser } from './chromium.ts';
 import { pictureForDocs, type Part } from './docs-pictures.ts';
 
 const DOCS = join(findProjectRoot(), 'docs');
@@ -22,21 +21,20 @@ const COLUMNS = ['MalipoState', 'MalipoWaitsFor', 'MalipoOperator', 'MalipoMerch
 const [LEFT, TOP, WIDTH] = [205, 50, 1220];
 const MARGIN = 12;
 
-describe('the Temporal UI', function () {
-  // A browser, on a machine that is busy with other tests.
-  this.timeout(600_000);
-  const testEnv = useTestEnvironment({
-    startsServer: false,
-    environment: {
-      MALIPO_PROMPT_WINDOW_MS: '86400000',
-      MALIPO_PAYOUT_SEND_DEADLINE_MS: '86400000',
-      MALIPO_POLL_SCHEDULE_MS: '300,3600000',
-      MALIPO_RECONCILE_SCHEDULE_MS: '3600000',
-      MALIPO_RECONCILE_FOR_MS: '86400000',
-    },
-    sandboxTimes: { undecidedMs: 86_400_000 },
-  });
-  const chromium = useChromium();
+const PATIENT = {
+  timeoutMs: 600_000,
+  startsServer: false,
+  environment: {
+    MALIPO_PROMPT_WINDOW_MS: '86400000',
+    MALIPO_PAYOUT_SEND_DEADLINE_MS: '86400000',
+    MALIPO_POLL_SCHEDULE_MS: '300,3600000',
+    MALIPO_RECONCILE_SCHEDULE_MS: '3600000',
+    MALIPO_RECONCILE_FOR_MS: '86400000',
+  },
+  sandboxTimes: { undecidedMs: 86_400_000 },
+};
+
+describeInBrowser('the Temporal UI', PATIENT, (testEnv, chromium) => {
   const runs: Record<string, Payment> = {};
   let hides: string[];
 

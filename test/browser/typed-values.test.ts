@@ -5,16 +5,12 @@ import { checkoutMaker, type MakeCheckout } from '../api/pay/payer.ts';
 import { API_ONLY } from '../api/responses.ts';
 import { fund } from '../support/payouts.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openConsole, openPage, useChromium } from './chromium.ts';
+import { closePage, describeInBrowser, openConsole, openPage } from './chromium.ts';
 import { useInspector } from './inspect.ts';
 
 const BOTH = 'This can be read as 1,500.50 or as 150,050.';
 
-describe('typed text in the console', function () {
-  this.timeout(240_000);
-  const testEnv = useTestEnvironment(API_ONLY);
-  const chromium = useChromium();
+describeInBrowser('typed text in the console', API_ONLY, (testEnv, chromium) => {
   let person: TestPerson;
   before(async () => {
     person = await addPerson(testEnv, testEnv.merchant.id, ['owner', 'admin', 'maker']);
@@ -65,10 +61,7 @@ describe('typed text in the console', function () {
   });
 });
 
-describe('a link to the console', function () {
-  this.timeout(240_000);
-  const testEnv = useTestEnvironment(API_ONLY);
-  const chromium = useChromium();
+describeInBrowser('a link to the console', API_ONLY, (testEnv, chromium) => {
   let person: TestPerson;
   before(async () => {
     person = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
@@ -97,10 +90,7 @@ describe('a link to the console', function () {
   });
 });
 
-describe('a number of two countries at a checkout', function () {
-  this.timeout(240_000);
-  const testEnv = useTestEnvironment(API_ONLY);
-  const chromium = useChromium();
+describeInBrowser('a number of two countries at a checkout', API_ONLY, (testEnv, chromium) => {
   const inspector = useInspector('pay', ['best-practice']);
   let make: MakeCheckout;
   before(async () => {

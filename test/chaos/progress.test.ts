@@ -2,31 +2,8 @@
 import assert from 'node:assert/strict';
 import type { ProcessEnd, SentSignal } from '../../chaos/checker/evidence.ts';
 import { progressRules } from '../../chaos/checker/progress-rules.ts';
-import type { Case } from '../../chaos/checker/violation.ts';
+import { EMPTY_CASE } from './empty-case.ts';
 import { AT, PAYOUT_ROW } from './payout-row.ts';
-
-const EMPTY: Case = {
-  records: {
-    collections: [],
-    payouts: [],
-    reversals: [],
-    approvals: [],
-    transfers: [],
-    balances: [],
-    events: [],
-    deliveries: [],
-    audit: [],
-    policies: [],
-    discrepancies: [],
-  },
-  requests: [],
-  operator: new Map(),
-  received: [],
-  workflows: [],
-  endpoints: [],
-  processEnds: [],
-  interference: { faults: [], signals: [] },
-};
 
 function namesEnd(end: Partial<ProcessEnd>, signals: readonly Partial<SentSignal>[] = []): boolean {
   const whole: ProcessEnd = {
@@ -38,7 +15,7 @@ function namesEnd(end: Partial<ProcessEnd>, signals: readonly Partial<SentSignal
     ...end,
   };
   const sent = signals.map((signal) => ({ type: 'signal', pid: 7, signal: 'SIGKILL', atMs: 0, ...signal }) as const);
-  const found = progressRules({ ...EMPTY, processEnds: [whole], interference: { faults: [], signals: sent } });
+  const found = progressRules({ ...EMPTY_CASE, processEnds: [whole], interference: { faults: [], signals: sent } });
   return found.some(({ rule }) => rule === 'process_ended');
 }
 
@@ -72,7 +49,10 @@ function namesPayout(
   const payout = { ...PAYOUT_ROW, state, approvalsRequired: 1, sendDeadlineAt };
   const approvals = people.map((userId) => ({ paymentId: payout.id, userId, approvedAt: AT }));
   const policies = [{ merchantId: payout.merchantId, twoApproversAbove }];
-  const found = progressRules({ ...EMPTY, records: { ...EMPTY.records, payouts: [payout], approvals, policies } });
+  const found = progressRules({
+    ...EMPTY_CASE,
+    records: { ...EMPTY_CASE.records, payouts: [payout], approvals, policies },
+  });
   return found.some(({ rule }) => rule === 'decision_ignored');
 }
 

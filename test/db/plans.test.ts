@@ -167,6 +167,8 @@ describe('with more than a hundred thousand rows', function () {
   });
 
   const at = new Date();
+  const hits = (how: Parameters<typeof findHits>[2], text: string) => (explaining: Queryable) =>
+    findHits(explaining, merchantId, how, text);
   const reads: readonly (readonly [string, RegExp, (explaining: Queryable) => Promise<unknown>])[] = [
     [
       'the events of a payment',
@@ -217,32 +219,28 @@ describe('with more than a hundred thousand rows', function () {
     [
       'the beginning of a reference',
       /payments_list_by_reference/,
-      (explaining) => findHits(explaining, merchantId, { kind: 'payout', foundBy: 'reference_prefix' }, 'SAL-1'),
+      hits({ kind: 'payout', foundBy: 'reference_prefix' }, 'SAL-1'),
     ],
     [
       'a whole reference, in capitals or not',
       /payments_list_by_reference/,
-      (explaining) => findHits(explaining, merchantId, { kind: 'payout', foundBy: 'reference' }, 'sal-1'),
+      hits({ kind: 'payout', foundBy: 'reference' }, 'sal-1'),
     ],
     [
       'collections with a reference',
       /payments_list_by_reference/,
       (explaining) => listCollections(explaining, merchantId, { reference: 'ORDER-77' }, 20),
     ],
-    [
-      'what a request made',
-      /payments_(list|pkey)/,
-      (explaining) => findHits(explaining, merchantId, { kind: 'collection', foundBy: 'request_id' }, newId('req')),
-    ],
+    ['what a request made', /payments_(list|pkey)/, hits({ kind: 'collection', foundBy: 'request_id' }, newId('req'))],
     [
       'an operator receipt',
       /payments_one_per_receipt/,
-      (explaining) => findHits(explaining, merchantId, { kind: 'payout', foundBy: 'operator_receipt' }, '10480123456'),
+      hits({ kind: 'payout', foundBy: 'operator_receipt' }, '10480123456'),
     ],
     [
       'an idempotency key',
       /payments_by_idempotency_key/,
-      (explaining) => findHits(explaining, merchantId, { kind: 'collection', foundBy: 'idempotency_key' }, 'order'),
+      hits({ kind: 'collection', foundBy: 'idempotency_key' }, 'order'),
     ],
     [
       'the payouts of idempotency keys',

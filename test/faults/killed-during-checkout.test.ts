@@ -9,27 +9,24 @@ import type { TestEnvironment } from '../support/test-environment.ts';
 import { valuesOf } from '../support/values-of.ts';
 import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
 
-const CASES: readonly { readonly title: string; readonly crashPoint: CrashPoint; readonly recorded: 0 | 1 }[] = [
-  {
-    title: 'takes the attempt when it is pressed again, where nothing was recorded',
-    crashPoint: { moment: 'before', commitOf: 'checkout_attempt_insert' },
-    recorded: 0,
-  },
-  {
-    title: 'goes on with the attempt that was recorded and whose response was lost',
-    crashPoint: { moment: 'after', commitOf: 'checkout_attempt_insert' },
-    recorded: 1,
-  },
-  {
-    title: 'goes on with the attempt for which no request was sent yet',
-    crashPoint: { moment: 'before', activity: 'sendWithOperator' },
-    recorded: 1,
-  },
-  {
-    title: 'goes on with the attempt whose request is on the phone, and not in the records',
-    crashPoint: { moment: 'after', activity: 'sendWithOperator' },
-    recorded: 1,
-  },
+/** When the server dies, and how many attempts it has recorded by then. */
+const CASES: readonly (readonly [title: string, crashPoint: CrashPoint, recorded: 0 | 1])[] = [
+  [
+    'takes the attempt when it is pressed again, where nothing was recorded',
+    { moment: 'before', commitOf: 'checkout_attempt_insert' },
+    0,
+  ],
+  [
+    'goes on with the attempt that was recorded and whose response was lost',
+    { moment: 'after', commitOf: 'checkout_attempt_insert' },
+    1,
+  ],
+  ['goes on with the attempt for which no request was sent yet', { moment: 'before', activity: 'sendWithOperator' }, 1],
+  [
+    'goes on with the attempt whose request is on the phone, and not in the records',
+    { moment: 'after', activity: 'sendWithOperator' },
+    1,
+  ],
 ];
 
 describe('a checkout whose server is killed between the press and the request', function () {
@@ -41,7 +38,8 @@ describe('a checkout whose server is killed between the press and the request', 
     // How long an activity of a dead server keeps the next one waiting.
     MALIPO_OPERATOR_TIMEOUT_MS: '3000',
   };
-  testConcurrently(CASES, 2, ({ crashPoint, recorded }) =>
+  const cases = CASES.map(([title, crashPoint, recorded]) => ({ title, crashPoint, recorded }));
+  testConcurrently(cases, 2, ({ crashPoint, recorded }) =>
     inOwnEnvironment({ environment }, (testEnv) => pressAgain(testEnv, crashPoint, recorded)),
   );
 });

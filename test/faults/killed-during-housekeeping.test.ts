@@ -6,12 +6,12 @@ import { reconciliationScheduleId, wholeLedgerCheckScheduleId } from '../../work
 import type { StartedCheck } from '../../activities/ledger-check-progress.ts';
 import { listHousekeeping } from '../../src/db/platform/housekeeping.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
-import { availableBalance, pay, untilState } from '../support/payments.ts';
+import { availableBalance, expireLeases, pay, untilState } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { startSweep } from '../support/sweeps.ts';
-import { eventually, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually, ON_DEMAND, type TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
@@ -21,7 +21,6 @@ import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.
  * Without heartbeats the sweep would wait for five minutes, and the ledger check for an hour.
  */
 const TAKEN_OVER_WITHIN_MS = 200_000;
-const ON_DEMAND = { MALIPO_SWEEP_EVERY_MS: '3600000', MALIPO_LEDGER_CHECK_EVERY_MS: '86400000' };
 
 type PendingActivity = { readonly type: string | null | undefined; readonly progress: unknown };
 
@@ -155,6 +154,7 @@ describe('rechecks whose server is killed', function () {
     const child = await startServerChild(testEnv, { overrides: { MALIPO_ROLES: 'worker,dispatcher' } });
     await eventually('the recheck', () => operator.statusQueries(payment.operatorReference) > before, 60_000);
     await child.kill();
+    await expireLeases(testEnv.db);
     operator.ignoreStatusQueries(false);
     operator.setStatus({ status: 'SUCCESSFUL' });
     await testEnv.startServer();

@@ -52,6 +52,15 @@ describe('a server that is killed', function () {
     const post = (testEnv: TestEnvironment, idempotencyKey: string) =>
       call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, idempotencyKey, json: body });
 
+    /** The server is killed `moment` the commit, and the request has no response. */
+    async function postToDoomed(testEnv: TestEnvironment, moment: 'before' | 'after'): Promise<string> {
+      const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'collection_insert' } });
+      const idempotencyKey = randomUUID();
+      await assert.rejects(post(testEnv, idempotencyKey));
+      await doomed.dies();
+      return idempotencyKey;
+    }
+
     async function collections(testEnv: TestEnvironment): Promise<string[]> {
       const { rows } = await testEnv.db.pool.query<{ id: string }>("SELECT id FROM payments WHERE kind = 'collection'");
       return rows.map(({ id }) => id);
@@ -59,12 +68,7 @@ describe('a server that is killed', function () {
 
     test('leaves a recorded payment to the next server when killed right after the commit', () =>
       withSoundLedger(optionsWith(), async (testEnv) => {
-        const doomed = await startServerChild(testEnv, {
-          crashPoint: { moment: 'after', commitOf: 'collection_insert' },
-        });
-        const idempotencyKey = randomUUID();
-        await assert.rejects(post(testEnv, idempotencyKey));
-        await doomed.dies();
+        const idempotencyKey = await postToDoomed(testEnv, 'after');
         const [id, ...others] = await collections(testEnv);
         assert.deepEqual([typeof id, others], ['string', []]);
 
@@ -80,12 +84,7 @@ describe('a server that is killed', function () {
 
     test('records nothing when killed right before the commit, and the same key creates the payment', () =>
       withSoundLedger(optionsWith(), async (testEnv) => {
-        const doomed = await startServerChild(testEnv, {
-          crashPoint: { moment: 'before', commitOf: 'collection_insert' },
-        });
-        const idempotencyKey = randomUUID();
-        await assert.rejects(post(testEnv, idempotencyKey));
-        await doomed.dies();
+        const idempotencyKey = await postToDoomed(testEnv, 'before');
         assert.deepEqual(await collections(testEnv), []);
 
         await testEnv.startServer();

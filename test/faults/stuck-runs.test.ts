@@ -11,10 +11,18 @@ import { promptsRaised } from '../support/sandbox-operator.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { balanceOf, fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { addPerson, logIn } from '../support/people.ts';
-import { eventually } from '../support/test-environment.ts';
+import { eventually, LOST_CALLBACKS } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { alteredBundle } from '../support/altered-bundle.ts';
 import { countRows } from '../db/rows.ts';
+
+/** A run that records nothing counts as late after a second, and a payment is open for long. */
+const SOON_LATE = {
+  ...LOST_CALLBACKS,
+  MALIPO_STALE_AFTER_MS: '1000',
+  MALIPO_PROMPT_WINDOW_MS: '2000',
+  MALIPO_RECONCILE_FOR_MS: '600000',
+};
 
 /** The present workflows with one step more at `passage`: histories of theirs cannot be replayed by the present code. */
 function bundleWithAnotherStep(passage: string, step: string): Promise<WorkflowBundleWithSourceMap> {
@@ -22,16 +30,9 @@ function bundleWithAnotherStep(passage: string, step: string): Promise<WorkflowB
 }
 
 describe('a run that is open and cannot progress', () => {
-  // The operator's callbacks arrive nowhere: the outcome is found by a query, and the run is told so.
+  // The run is told of the outcome that a query finds.
   const testEnv = useTestEnvironment({
-    environment: {
-      MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
-      MALIPO_STALE_AFTER_MS: '1000',
-      MALIPO_POLL_SCHEDULE_MS: '2000',
-      MALIPO_PROMPT_WINDOW_MS: '2000',
-      MALIPO_RECONCILE_FOR_MS: '600000',
-      MALIPO_PAYOUT_SEND_DEADLINE_MS: '40000',
-    },
+    environment: { ...SOON_LATE, MALIPO_POLL_SCHEDULE_MS: '2000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '40000' },
     sandboxTimes: { decisionMs: 1500, promptExpiryMs: 60_000 },
     startsServer: false,
   });
@@ -121,14 +122,7 @@ describe('a run that is open and cannot progress', () => {
 
 describe('a run that has something to do and does nothing', () => {
   const testEnv = useTestEnvironment({
-    environment: {
-      MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
-      MALIPO_STALE_AFTER_MS: '1000',
-      MALIPO_POLL_SCHEDULE_MS: '1000',
-      MALIPO_RECONCILE_SCHEDULE_MS: '1000',
-      MALIPO_PROMPT_WINDOW_MS: '2000',
-      MALIPO_RECONCILE_FOR_MS: '600000',
-    },
+    environment: { ...SOON_LATE, MALIPO_POLL_SCHEDULE_MS: '1000', MALIPO_RECONCILE_SCHEDULE_MS: '1000' },
     startsServer: false,
   });
 

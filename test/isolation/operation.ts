@@ -67,3 +67,23 @@ export type IsolatedOperation = Callers & {
 
 /** By the id of the operation. */
 export type Operations = Readonly<Record<string, IsolatedOperation>>;
+
+/** An operation on one object, which `make` makes. */
+export function about(
+  roles: readonly Role[],
+  pathId: Noun,
+  make: (context: SampleContext) => Promise<string>,
+): IsolatedOperation {
+  return { roles, pathId, sample: async (context) => ({ id: await make(context) }) };
+}
+
+/** A list of objects, each of which `add` adds. */
+export function listOf(roles: readonly Role[], add: (context: SampleContext) => Promise<unknown>): IsolatedOperation {
+  return {
+    roles,
+    sample: async (context) => {
+      for (let i = 0; i < 3; i++) await add(context);
+      return {};
+    },
+  };
+}

@@ -89,6 +89,7 @@ export const FAST_CLOCKS: Readonly<Record<string, string>> = {
   MALIPO_MINIMUM_QUERY_GAP_MS: '50',
   MALIPO_OPERATOR_TIMEOUT_MS: '3000',
   MALIPO_BREAKER_PAUSES_MS: '100,200',
+  MALIPO_FLOAT_PAUSES_MS: '300',
   MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '1000',
   MALIPO_START_GRACE_MS: '300',
   MALIPO_DELIVERY_SCHEDULE_MS: '0,50,100,100,100,100,100,100,100,100',
@@ -101,6 +102,12 @@ export const PATIENT_ATTEMPTS = {
   MALIPO_DELIVERY_CONNECT_TIMEOUT_MS: '60000',
   MALIPO_DELIVERY_TIMEOUT_MS: '60000',
 };
+
+/** The operator's callbacks arrive nowhere, so that only status queries find an outcome. */
+export const LOST_CALLBACKS = { MALIPO_CALLBACK_URL: 'http://127.0.0.1:1' };
+
+/** Reconciliation and the ledger check run only when the test starts them. */
+export const ON_DEMAND = { MALIPO_SWEEP_EVERY_MS: '3600000', MALIPO_LEDGER_CHECK_EVERY_MS: '86400000' };
 
 const FAST_SANDBOX: Partial<SandboxTimes> = {
   decisionMs: 150,

@@ -15,7 +15,11 @@ import { eventually, PATIENT_ATTEMPTS, type TestEnvironment, type TestMerchant }
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay } from '../support/payments.ts';
 
-const OPEN_PAYMENTS = { MALIPO_PROMPT_WINDOW_MS: '120000', MALIPO_POLL_SCHEDULE_MS: '120000' };
+const OPEN_PAYMENTS = {
+  MALIPO_PROMPT_WINDOW_MS: '120000',
+  MALIPO_POLL_SCHEDULE_MS: '120000',
+  ...PATIENT_ATTEMPTS,
+};
 
 async function untilReceived(testEnv: TestEnvironment, { id }: TestMerchant, count: number): Promise<void> {
   await eventually(`${count} events`, () => testEnv.receiver.all(id).length >= count);
@@ -36,7 +40,6 @@ describe('the dispatcher', () => {
   const testEnv = useTestEnvironment({
     environment: {
       ...OPEN_PAYMENTS,
-      ...PATIENT_ATTEMPTS,
       MALIPO_DELIVERIES_UNDER_WAY: '4',
       MALIPO_DELIVERY_SCHEDULE_MS: SCHEDULE_MS,
     },
@@ -115,7 +118,7 @@ describe('the dispatcher whose attempts have little time', () => {
 });
 
 describe('two dispatchers on one database', () => {
-  const testEnv = useTestEnvironment({ environment: { ...OPEN_PAYMENTS, ...PATIENT_ATTEMPTS } });
+  const testEnv = useTestEnvironment({ environment: OPEN_PAYMENTS });
   before(async () => {
     await testEnv.startServer({ MALIPO_ROLES: 'dispatcher' });
     await testEnv.startServer({ MALIPO_ROLES: 'dispatcher' });
@@ -142,7 +145,6 @@ describe('a delivery whose workflow was terminated manually', () => {
   const testEnv = useTestEnvironment({
     environment: {
       ...OPEN_PAYMENTS,
-      ...PATIENT_ATTEMPTS,
       // No second attempt before the test makes it due.
       MALIPO_DELIVERY_SCHEDULE_MS: '0,600000,50',
       MALIPO_STALE_AFTER_MS: '100',

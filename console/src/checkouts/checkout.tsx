@@ -9,7 +9,7 @@ import { ConfirmModal } from '../ui/modals.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { formatCode } from '../ui/format.ts';
-import { Heading, Loaded, Page } from '../ui/page.tsx';
+import { Heading, ObjectPage } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
@@ -27,34 +27,32 @@ export function Checkout() {
   const { id } = useParams<{ id: string }>();
   const query = useCheckout(id);
   return (
-    <Page title={query.data === undefined ? 'Checkout' : `Checkout “${query.data.reference}”`}>
-      <Loaded query={query}>
-        {(checkout) => (
-          <>
-            {checkout.use === 'one_time' && checkout.paid_count > 1 && (
-              <Alert color="orange" title="Paid more than once">
-                A payment came in late, after another attempt. Refund one of them.
-              </Alert>
-            )}
-            {checkout.state === 'open' && <ForPayers checkout={checkout} />}
-            <CheckoutFields checkout={checkout} />
-            <OwnWords {...checkout} />
-            <Group justify="space-between">
-              <Heading>Attempts</Heading>
-              <Anchor component={Link} href={`/collections?checkout_id=${checkout.id}`}>
-                In the list of collections
-              </Anchor>
-            </Group>
-            <Rows
-              label="Attempts"
-              columns={COLUMNS}
-              rows={checkout.attempts.map((attempt) => ({ ...attempt, id: attempt.collection_id }))}
-              empty="Nobody has tried to pay yet."
-            />
-          </>
-        )}
-      </Loaded>
-    </Page>
+    <ObjectPage noun="Checkout" query={query}>
+      {(checkout) => (
+        <>
+          {checkout.use === 'one_time' && checkout.paid_count > 1 && (
+            <Alert color="orange" title="Paid more than once">
+              A payment came in late, after another attempt. Refund one of them.
+            </Alert>
+          )}
+          {checkout.state === 'open' && <ForPayers checkout={checkout} />}
+          <CheckoutFields checkout={checkout} />
+          <OwnWords {...checkout} />
+          <Group justify="space-between">
+            <Heading>Attempts</Heading>
+            <Anchor component={Link} href={`/collections?checkout_id=${checkout.id}`}>
+              In the list of collections
+            </Anchor>
+          </Group>
+          <Rows
+            label="Attempts"
+            columns={COLUMNS}
+            rows={checkout.attempts.map((attempt) => ({ ...attempt, id: attempt.collection_id }))}
+            empty="Nobody has tried to pay yet."
+          />
+        </>
+      )}
+    </ObjectPage>
   );
 }
 

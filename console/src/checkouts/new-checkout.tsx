@@ -95,23 +95,24 @@ type TextFieldsProps = {
 
 function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
   const { currency } = useSession().merchant;
+  const bound = (name: keyof Texts, param: string = name) => ({
+    value: texts[name],
+    error: byParam[param],
+    onText: (text: string) => set(name, text),
+  });
   return (
     <>
       <AmountField
         description={describeAmounts(useOperators(), { kind: 'collections', currency })}
         required
-        value={texts.amount}
-        error={byParam['amount']}
-        onText={(text) => set('amount', text)}
+        {...bound('amount')}
       />
       <Field
         label="Reference"
         description="Yours: an invoice, an order, a till."
         maxLength={100}
         required
-        value={texts.reference}
-        error={byParam['reference']}
-        onText={(text) => set('reference', text)}
+        {...bound('reference')}
       />
       <Textarea
         label="Description"
@@ -133,9 +134,7 @@ function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
         description="Your https://… address, linked to when the payer is done. A visitor who follows the link is no proof of payment."
         inputMode="url"
         autoComplete="off"
-        value={texts.returnUrl}
-        error={byParam['return_url']}
-        onText={(text) => set('returnUrl', text)}
+        {...bound('returnUrl', 'return_url')}
       />
     </>
   );

@@ -10,6 +10,7 @@ import { Moment } from '../ui/moment.tsx';
 import { Listed, useList, type Column } from '../ui/rows.tsx';
 import { Actor } from '../ui/person.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
+import { RowButton } from '../ui/row-button.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { CreateKeyModal } from './create-key.tsx';
 import { RollKeyModal } from './roll-key.tsx';
@@ -120,23 +121,9 @@ function Acts({ apiKey, onOpen }: { readonly apiKey: ApiKey; readonly onOpen: (o
     <Group gap="xs">
       {/* Only its replacement can be rolled further. */}
       {apiKey.replaced_by === null && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`Roll ${apiKey.name}`}
-          onClick={() => onOpen({ act: 'roll', apiKey })}
-        >
-          Roll…
-        </Button>
+        <RowButton verb="Roll" object={apiKey.name} onClick={() => onOpen({ act: 'roll', apiKey })} />
       )}
-      <Button
-        size="compact-sm"
-        variant="default"
-        aria-label={`Revoke ${apiKey.name}`}
-        onClick={() => onOpen({ act: 'revoke', apiKey })}
-      >
-        Revoke…
-      </Button>
+      <RowButton verb="Revoke" object={apiKey.name} onClick={() => onOpen({ act: 'revoke', apiKey })} />
     </Group>
   );
 }

@@ -8,24 +8,14 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded, Page } from '../ui/page.tsx';
+import { ObjectPage } from '../ui/page.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions } from './decide.ts';
-import {
-  eventsField,
-  givenBackField,
-  idFields,
-  operatorField,
-  originFields,
-  outcomeFields,
-  receiptField,
-  statusQueryFields,
-  workflowField,
-} from './payment-fields.tsx';
+import { givenBackField, operatorField, originFields, outcomeFields, recordFields } from './payment-fields.tsx';
 import { useCollection } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
 import { Timeline } from './timeline.tsx';
@@ -36,18 +26,16 @@ export function Collection() {
   const { id } = useParams<{ id: string }>();
   const query = useCollection(id);
   return (
-    <Page title={query.data === undefined ? 'Collection' : `Collection “${query.data.reference}”`}>
-      <Loaded query={query}>
-        {(collection) => (
-          <>
-            <RefundOf collection={collection} />
-            <CollectionFields collection={collection} />
-            <OwnWords {...collection} />
-            <Timeline entries={collection.timeline} currency={collection.currency} />
-          </>
-        )}
-      </Loaded>
-    </Page>
+    <ObjectPage noun="Collection" query={query}>
+      {(collection) => (
+        <>
+          <RefundOf collection={collection} />
+          <CollectionFields collection={collection} />
+          <OwnWords {...collection} />
+          <Timeline entries={collection.timeline} currency={collection.currency} />
+        </>
+      )}
+    </ObjectPage>
   );
 }
 
@@ -65,11 +53,7 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
         givenBackField(collection),
         ...originFields(collection),
         collection.checkout_id !== null && ['Checkout', <ObjectLink key="checkout" id={collection.checkout_id} />],
-        receiptField(collection),
-        ...idFields(collection),
-        eventsField(collection.id),
-        ...statusQueryFields(collection),
-        workflowField(collection),
+        ...recordFields(collection),
       ]}
     />
   );

@@ -150,6 +150,11 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
   const elsewhere = errors.filter(({ param }) => !(param in texts));
   const country = read.phone.kind === 'phone' ? read.phone.phone.country : null;
   const amounts = describeAmounts(useOperators(), { kind: 'payouts', currency, country, operator: texts.operator });
+  const bound = (name: 'amount' | 'reference' | 'payee_name') => ({
+    value: texts[name],
+    error: errorOf(name),
+    onText: (text: string) => set(name, text),
+  });
   return (
     <>
       <ErrorNotice error={useOperatorsError()} />
@@ -168,9 +173,7 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
         description="If you know it: the approver is warned if the operator has another one."
         maxLength={100}
         autoComplete="off"
-        value={texts.payee_name}
-        error={errorOf('payee_name')}
-        onText={(text) => set('payee_name', text)}
+        {...bound('payee_name')}
       />
       <OperatorSelect
         value={texts.operator}
@@ -180,18 +183,14 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
       <AmountField
         description={`${balance ? `${formatAmount(balance.available, currency)} ${currency} available. ` : ''}${amounts}`}
         required
-        value={texts.amount}
-        error={errorOf('amount')}
-        onText={(text) => set('amount', text)}
+        {...bound('amount')}
       />
       <Field
         label="Reference"
         description="Yours: an invoice, an order. The payee sees it where the operator shows it."
         maxLength={100}
         required
-        value={texts.reference}
-        error={errorOf('reference')}
-        onText={(text) => set('reference', text)}
+        {...bound('reference')}
       />
       <Textarea
         label="Description"

@@ -68,9 +68,20 @@ export function originFields({ api_key, idempotency_key }: Payment): NamedValue[
 }
 
 /** The receipt in the operator's statements and in the message on the payer's phone. */
-export function receiptField({ operator_receipt }: Payment): NamedValue {
+function receiptField({ operator_receipt }: Payment): NamedValue {
   if (operator_receipt === null) return ['Operator’s receipt', '–'];
   return ['Operator’s receipt', <CopyText key="receipt" text={operator_receipt} what="operator’s receipt" />];
+}
+
+/** The last fields of a collection or payout: how the operator and the service know it. */
+export function recordFields(payment: Payment): NamedValue[] {
+  return [
+    receiptField(payment),
+    ...idFields(payment),
+    eventsField(payment.id),
+    ...statusQueryFields(payment),
+    workflowField(payment),
+  ];
 }
 
 export function idFields({ id, operator_reference }: Pick<Payment, 'id' | 'operator_reference'>): NamedValue[] {
@@ -101,7 +112,7 @@ export function workflowField({ workflow_url }: Pick<Schemas['ReversalWithWorkfl
   ];
 }
 
-export function eventsField(id: string): NamedValue {
+function eventsField(id: string): NamedValue {
   return [
     'Events',
     <Anchor key="events" component={Link} inherit href={`/events?object_id=${id}`}>

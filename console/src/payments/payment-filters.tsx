@@ -3,10 +3,9 @@ import { MultiSelect, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { readTypedPhone } from '../../../src/domain/payments/typed-phone.ts';
 import { useSession } from '../session/session.ts';
-import { Filters, FilterSelect, FilterText, given, type useFilters } from '../ui/filters.tsx';
+import { CreatedFilter, Filters, FilterSelect, FilterText, given, type useFilters } from '../ui/filters.tsx';
 import { formatAddressAmount, formatCode, readAmount } from '../ui/format.ts';
 import { useCountries } from './operators.ts';
-import { MomentInput } from '../ui/moment.tsx';
 
 const NAMES = [
   'states',
@@ -61,8 +60,7 @@ export function PaymentFilters({ states, filtering: { values, set, field }, chil
       <PhoneFilter {...field('phone')} />
       {amount('amount_from', 'From')}
       {amount('amount_to', 'To')}
-      <MomentInput label="Created from" {...field('created_from')} />
-      <MomentInput label="Created before" {...field('created_to')} />
+      <CreatedFilter field={field} />
       {children}
       <FilterSelect label="Order" options={['oldest', 'largest', 'smallest']} none="newest" {...field('sort')} />
     </Filters>

@@ -4,7 +4,7 @@ import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded, Page } from '../ui/page.tsx';
+import { ObjectPage } from '../ui/page.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
 import { Person } from '../ui/person.tsx';
 import { Phone } from './cells.tsx';
@@ -13,15 +13,11 @@ import { CancelChoice, DecisionChoice, type Decision } from './decision-choice.t
 import { CancelPayoutModal, RejectPayoutsModal, ReleaseModal } from './decision-modal.tsx';
 import {
   decisionFields,
-  eventsField,
   givenBackField,
-  idFields,
   operatorField,
   originFields,
   outcomeFields,
-  receiptField,
-  statusQueryFields,
-  workflowField,
+  recordFields,
 } from './payment-fields.tsx';
 import { usePayout } from './queries.ts';
 import { EarlierPayouts, PayeeName, Warnings } from './warnings.tsx';
@@ -31,18 +27,16 @@ export function Payout() {
   const { id } = useParams<{ id: string }>();
   const query = usePayout(id);
   return (
-    <Page title={query.data === undefined ? 'Payout' : `Payout “${query.data.reference}”`}>
-      <Loaded query={query}>
-        {(payout) => (
-          <>
-            <Decisions payout={payout} />
-            <PayoutFields payout={payout} />
-            <OwnWords {...payout} payeeName={payout.payee_name} />
-            <Timeline entries={payout.timeline} currency={payout.currency} />
-          </>
-        )}
-      </Loaded>
-    </Page>
+    <ObjectPage noun="Payout" query={query}>
+      {(payout) => (
+        <>
+          <Decisions payout={payout} />
+          <PayoutFields payout={payout} />
+          <OwnWords {...payout} payeeName={payout.payee_name} />
+          <Timeline entries={payout.timeline} currency={payout.currency} />
+        </>
+      )}
+    </ObjectPage>
   );
 }
 
@@ -63,11 +57,7 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
           <EarlierPayouts key="earlier" judgement={payout.judgement} currency={payout.currency} />,
         ],
         ...originFields(payout),
-        receiptField(payout),
-        ...idFields(payout),
-        eventsField(payout.id),
-        ...statusQueryFields(payout),
-        workflowField(payout),
+        ...recordFields(payout),
       ]}
     />
   );

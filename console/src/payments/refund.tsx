@@ -4,7 +4,7 @@ import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded, Page } from '../ui/page.tsx';
+import { ObjectPage } from '../ui/page.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
 import { Person } from '../ui/person.tsx';
@@ -22,17 +22,15 @@ export function Refund() {
   const { id } = useParams<{ id: string }>();
   const query = useRefund(id);
   return (
-    <Page title={query.data === undefined ? 'Refund' : `Refund of “${query.data.reference}”`}>
-      <Loaded query={query}>
-        {(refund) => (
-          <>
-            <Decisions refund={refund} />
-            <RefundFields refund={refund} />
-            <OwnWords reference={refund.reference} />
-          </>
-        )}
-      </Loaded>
-    </Page>
+    <ObjectPage noun="Refund" named="Refund of" query={query}>
+      {(refund) => (
+        <>
+          <Decisions refund={refund} />
+          <RefundFields refund={refund} />
+          <OwnWords reference={refund.reference} />
+        </>
+      )}
+    </ObjectPage>
   );
 }
 

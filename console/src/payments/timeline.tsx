@@ -68,6 +68,8 @@ function Happened({ entry, currency }: { readonly entry: Entry; readonly currenc
       );
     case 'operator_callback':
       return <>{CALLBACKS[entry.purpose ?? 'hint']}</>;
+    case 'float_low':
+      return <FloatLow entry={entry} />;
     case 'operator_delayed':
       return (
         <>
@@ -99,6 +101,22 @@ function Happened({ entry, currency }: { readonly entry: Entry; readonly currenc
 }
 
 type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
+
+function FloatLow({ entry }: { readonly entry: EntryOf<'float_low'> }) {
+  return (
+    <>
+      {OPERATOR_NAMES[entry.operator] ?? entry.operator} refused it, because our float there was too low.{' '}
+      {entry.waiting ? (
+        <>
+          It is sent again after <Moment at={entry.send_after} />, until its send deadline
+        </>
+      ) : (
+        <>It was to be sent again</>
+      )}
+      , under the reference {entry.operator_reference}
+    </>
+  );
+}
 
 function Transfer({ entry, currency }: { readonly entry: EntryOf<'ledger_transfer'>; readonly currency: string }) {
   const changes = [

@@ -23,6 +23,11 @@ export function AcceptInvitation() {
     setDone(true);
   });
   const { byParam } = accept;
+  const bound = (param: string, value: string, onText: (text: string) => void) => ({
+    value,
+    error: byParam[param],
+    onText,
+  });
   if (isDone) return <Welcome />;
   return (
     <Entrance title="Accept your invitation">
@@ -34,36 +39,28 @@ export function AcceptInvitation() {
               label="Invitation token"
               description="It comes with the link that you were sent."
               required
-              value={token}
-              error={byParam['token']}
-              onText={setToken}
+              {...bound('token', token, setToken)}
             />
           )}
-          <Field label="Your name" autoComplete="name" required value={name} error={byParam['name']} onText={setName} />
+          <Field label="Your name" autoComplete="name" required {...bound('name', name, setName)} />
           <Field
             kind="new-password"
             label="Password"
             description="A new password of at least 12 characters, or your own if you have an account here."
             required
-            value={password}
-            error={byParam['password']}
-            onText={setPassword}
+            {...bound('password', password, setPassword)}
           />
           <Field
             kind="code"
             label="Code of your authenticator app"
             description="Only if you have an account here with a second factor."
-            value={totp}
-            error={byParam['totp']}
-            onText={setTotp}
+            {...bound('totp', totp, setTotp)}
           />
           <Field
             kind="token"
             label="Approval token"
             description="Only if you were given one in addition to the link: some roles need the approval of a second person."
-            value={approvalToken}
-            error={byParam['approval_token']}
-            onText={setApprovalToken}
+            {...bound('approval_token', approvalToken, setApprovalToken)}
           />
           <Button type="submit" loading={accept.isBusy}>
             Become a member

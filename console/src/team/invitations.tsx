@@ -1,11 +1,12 @@
 // The open invitations: approval or rejection by a second person, and withdrawal.
-import { Button, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ConfirmModal } from '../ui/modals.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { RowButton } from '../ui/row-button.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
 import { Actor } from '../ui/person.tsx';
@@ -40,7 +41,7 @@ export function WaitingInvitation({ invitation, onSecret }: WaitingInvitationPro
         <Text>As: {roleNames(roles)}</Text>
       </div>
       {open === 'approve' && <ApproveModal invitation={invitation} onSecret={onSecret} onClose={close} />}
-      {open === 'reject' && <RejectModal invitation={invitation} onClose={close} />}
+      {open === 'reject' && <EndModal end="reject" invitation={invitation} onClose={close} />}
     </Proposal>
   );
 }
@@ -80,17 +81,32 @@ function ApproveModal({ invitation, onSecret, onClose }: ActModalProps & Pick<Wa
   );
 }
 
-function RejectModal({ invitation: { id, email }, onClose }: ActModalProps) {
+const ENDS = {
+  reject: {
+    title: 'Reject this invitation?',
+    verb: 'Reject it',
+    operationId: 'rejectInvitation',
+    what: 'can never be used',
+    act: (id: string) => answerOf(api.POST('/v1/console/invitations/{id}/reject', { params: { path: { id } } })),
+  },
+  withdraw: {
+    title: 'Withdraw the invitation?',
+    verb: 'Withdraw it',
+    operationId: 'withdrawInvitation',
+    what: 'can no longer be used',
+    act: (id: string) => answerOf(api.DELETE('/v1/console/invitations/{id}', { params: { path: { id } } })),
+  },
+};
+
+type EndModalProps = ActModalProps & { readonly end: keyof typeof ENDS };
+
+function EndModal({ invitation: { id, email }, end, onClose }: EndModalProps) {
+  const { what, act, ...texts } = ENDS[end];
   return (
-    <ConfirmModal
-      title="Reject this invitation?"
-      verb="Reject it"
-      isDestructive
-      operationId="rejectInvitation"
-      act={() => answerOf(api.POST('/v1/console/invitations/{id}/reject', { params: { path: { id } } }))}
-      onClose={onClose}
-    >
-      <Text style={{ overflowWrap: 'anywhere' }}>The link of {email} can never be used.</Text>
+    <ConfirmModal {...texts} isDestructive act={() => act(id)} onClose={onClose}>
+      <Text style={{ overflowWrap: 'anywhere' }}>
+        The link of {email} {what}.
+      </Text>
     </ConfirmModal>
   );
 }
@@ -110,14 +126,11 @@ export function InvitationList({ invitations }: { readonly invitations: readonly
             title: 'Acts',
             cell: (invitation: Invitation) =>
               mayWithdraw(invitation) && (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  aria-label={`Withdraw the invitation of ${invitation.email}`}
+                <RowButton
+                  verb="Withdraw"
+                  object={`the invitation of ${invitation.email}`}
                   onClick={() => setWithdrawn(invitation)}
-                >
-                  Withdraw…
-                </Button>
+                />
               ),
           },
         ]
@@ -131,23 +144,8 @@ export function InvitationList({ invitations }: { readonly invitations: readonly
         rows={invitations}
         empty="There are no open invitations. An owner or admin invites people with a link that they hand over in person."
       />
-      {withdrawn !== null && <WithdrawModal invitation={withdrawn} onClose={() => setWithdrawn(null)} />}
+      {withdrawn !== null && <EndModal end="withdraw" invitation={withdrawn} onClose={() => setWithdrawn(null)} />}
     </>
-  );
-}
-
-function WithdrawModal({ invitation: { id, email }, onClose }: ActModalProps) {
-  return (
-    <ConfirmModal
-      title="Withdraw the invitation?"
-      verb="Withdraw it"
-      isDestructive
-      operationId="withdrawInvitation"
-      act={() => answerOf(api.DELETE('/v1/console/invitations/{id}', { params: { path: { id } } }))}
-      onClose={onClose}
-    >
-      <Text style={{ overflowWrap: 'anywhere' }}>The link of {email} can no longer be used.</Text>
-    </ConfirmModal>
   );
 }
 

@@ -1,5 +1,5 @@
 // The list of members, and the acts on each: other roles, the end of their sessions, removal.
-import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Badge, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession, type Role } from '../session/session.ts';
@@ -9,6 +9,7 @@ import { Hint } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Person } from '../ui/person.tsx';
+import { RowButton } from '../ui/row-button.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { submitting, useStepUpAct } from '../ui/use-act.ts';
 import { RoleChoice, roleNames } from './roles.tsx';
@@ -81,15 +82,7 @@ function Acts({ member, onOpen }: { readonly member: Member; readonly onOpen: (a
   return (
     <Group gap="xs">
       {acts.map(([act, label]) => (
-        <Button
-          key={act}
-          size="compact-sm"
-          variant="default"
-          aria-label={`${label} of ${member.email}`}
-          onClick={() => onOpen(act)}
-        >
-          {label}…
-        </Button>
+        <RowButton key={act} verb={label} object={`of ${member.email}`} onClick={() => onOpen(act)} />
       ))}
     </Group>
   );

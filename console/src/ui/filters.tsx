@@ -4,6 +4,7 @@ import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useState, type ReactNode } from 'react';
 import { formatCode } from './format.ts';
 import { useSearchParams } from 'wouter';
+import { MomentInput } from './moment.tsx';
 
 const TYPING_PAUSE_MS = 300;
 
@@ -91,4 +92,21 @@ export function given<Name extends string>(values: Readonly<Record<Name, string>
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Partial<
     Record<Name, string>
   >;
+}
+
+type CreatedFilterProps = {
+  readonly field: (name: 'created_from' | 'created_to') => {
+    readonly value: string;
+    readonly onChange: (value: string) => void;
+  };
+};
+
+/** The filters by the time of creation. */
+export function CreatedFilter({ field }: CreatedFilterProps) {
+  return (
+    <>
+      <MomentInput label="Created from" {...field('created_from')} />
+      <MomentInput label="Created before" {...field('created_to')} />
+    </>
+  );
 }

@@ -84,6 +84,24 @@ export function Loaded<Data>({ query, children }: LoadedProps<Data>) {
   );
 }
 
+type ObjectPageProps<Data> = {
+  readonly noun: string;
+  /** The title before the reference, if it is not the noun alone. */
+  readonly named?: string;
+  readonly query: Query<Data>;
+  readonly children: (object: Data) => ReactNode;
+};
+
+/** The page of one object, whose title names it by its reference. */
+export function ObjectPage<Data extends { readonly reference: string }>(props: ObjectPageProps<Data>) {
+  const { noun, named = noun, query, children } = props;
+  return (
+    <Page title={query.data === undefined ? noun : `${named} “${query.data.reference}”`}>
+      <Loaded query={query}>{children}</Loaded>
+    </Page>
+  );
+}
+
 /** A line in small letters below the text that it explains. */
 export function Hint({ children }: { readonly children: ReactNode }) {
   return (

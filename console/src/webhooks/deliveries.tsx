@@ -4,10 +4,10 @@ import { useState, type ComponentProps } from 'react';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { Filters, FilterSelect, given, useFilters } from '../ui/filters.tsx';
+import { CreatedFilter, Filters, FilterSelect, given, useFilters } from '../ui/filters.tsx';
 import { Hint, Page } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { Moment, MomentInput } from '../ui/moment.tsx';
+import { Moment } from '../ui/moment.tsx';
 import { Listed, type Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { useDeliveries, useEndpoints, useEndpointUrls, type DeliveryFilters } from './queries.ts';
@@ -60,8 +60,7 @@ function DeliveryList({ filters, field }: DeliveryListProps) {
       <Filters values={filters}>
         <FilterSelect label="State" options={DELIVERY_STATES} {...field('state')} />
         <EndpointSelect {...field('endpoint_id')} />
-        <MomentInput label="Created from" {...field('created_from')} />
-        <MomentInput label="Created before" {...field('created_to')} />
+        <CreatedFilter field={field} />
       </Filters>
       <Listed
         list={list}

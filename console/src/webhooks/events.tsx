@@ -2,8 +2,8 @@
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
-import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
-import { Moment, MomentInput } from '../ui/moment.tsx';
+import { CreatedFilter, Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
+import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { Listed, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
@@ -32,8 +32,7 @@ export function Events() {
       <Filters values={values}>
         <FilterSelect label="Type" options={EVENT_TYPES} {...field('type')} />
         <FilterText label="Of (id)" {...field('object_id')} />
-        <MomentInput label="Created from" {...field('created_from')} />
-        <MomentInput label="Created before" {...field('created_to')} />
+        <CreatedFilter field={field} />
       </Filters>
       <Listed
         list={list}

@@ -1,21 +1,13 @@
 // Rotating the signing secret of an endpoint without losing an event: both secrets sign while they overlap.
-import { NativeSelect, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { FormModal } from '../ui/modals.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { ONE_DAY_SECONDS, OverlapChoice } from '../ui/overlap-choice.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
 import { useStepUpAct } from '../ui/use-act.ts';
-
-const HOUR_SECONDS = 3600;
-const OVERLAPS = [
-  { value: '24', label: '24 hours' },
-  { value: '12', label: '12 hours' },
-  { value: '6', label: '6 hours' },
-  { value: '1', label: '1 hour' },
-  { value: '0', label: 'not at all: it ends now' },
-];
 
 type RotateSecretModalProps = {
   readonly endpoint: Schemas['Endpoint'];
@@ -25,9 +17,9 @@ type RotateSecretModalProps = {
 
 export function RotateSecretModal({ endpoint, onRotated, onClose }: RotateSecretModalProps) {
   const { id, url, previous_secret_until: keptUntil } = endpoint;
-  const [hours, setHours] = useState('24');
+  const [seconds, setSeconds] = useState(ONE_DAY_SECONDS);
   const rotate = useStepUpAct('rotateEndpointSecret', async () => {
-    const body = { keep_previous_for: Number(hours) * HOUR_SECONDS };
+    const body = { keep_previous_for: seconds };
     const { secret } = await answerOf(
       api.POST('/v1/console/endpoints/{id}/rotate', { body, params: { path: { id } } }),
     );
@@ -43,16 +35,17 @@ export function RotateSecretModal({ endpoint, onRotated, onClose }: RotateSecret
           The previous secret signs until <Moment at={keptUntil} />; if you rotate again, it stops now.
         </Text>
       )}
-      <NativeSelect
+      <OverlapChoice
         label="The current secret also signs for"
         description={
           'While both sign, your receiver accepts events with the secret that it has, so none is lost before you ' +
           'give it the new one. If somebody else may have the current secret: not at all.'
         }
-        data={OVERLAPS}
-        value={hours}
+        hours={[1, 6, 12, 24]}
+        none="it ends now"
+        seconds={seconds}
         error={rotate.byParam['keep_previous_for']}
-        onChange={({ currentTarget }) => setHours(currentTarget.value)}
+        onSeconds={setSeconds}
       />
     </FormModal>
   );

@@ -1,16 +1,14 @@
 // The stream of live updates.
 import type { LiveStreams } from '../live-streams.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../route.ts';
+import { route, routesUnder, type RouteDeps } from '../route.ts';
 import { openStreamSchema, streamSchema } from '../schemas/live-update.ts';
 
 export type StreamDeps = RouteDeps & {
   readonly streams: LiveStreams;
 };
 
-const route = routeUnder<StreamDeps>('Console overview');
-
-export const streamRoutes: readonly UnboundRoute<StreamDeps>[] = [
-  route('GET /v1/console/stream', {
+export const streamRoutes = routesUnder<StreamDeps>('Console overview', '/v1/console/stream', [
+  route('GET', {
     operationId: 'getStream',
     summary: 'Stream state changes as server-sent events',
     description:
@@ -34,4 +32,4 @@ export const streamRoutes: readonly UnboundRoute<StreamDeps>[] = [
         headers: { 'X-Accel-Buffering': 'no', 'Cache-Control': 'no-store, no-transform' },
       }),
   }),
-];
+]);

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { DELIVERY_STATES } from '../../domain/webhooks/delivery.ts';
 import { readChoice, TEXT, type Command, type CommandLine, type Context } from '../command.ts';
-import { printList, readList, readRange, showOne } from '../pages.ts';
+import { printList, readList, readRange, listOrOne } from '../pages.ts';
 import { deliverySchema, shownDeliverySchema } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
 
@@ -33,12 +33,7 @@ export const deliveries: Command = {
   summary: 'list deliveries to endpoints, with the answers',
   help: HELP,
   options: { endpoint: TEXT, event: TEXT, state: TEXT, since: TEXT, until: TEXT, limit: TEXT },
-  positionals: [0, 1],
-  async run(line, context) {
-    const [id] = line.positionals;
-    if (id === undefined) await list(line, context);
-    else await showOne(`${PATH}/${encodeURIComponent(id)}`, line, context, { schema: shownDeliverySchema, textOf });
-  },
+  ...listOrOne(PATH, list, { schema: shownDeliverySchema, textOf }),
 };
 
 async function list(line: CommandLine, context: Context): Promise<void> {

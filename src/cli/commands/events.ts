@@ -1,7 +1,7 @@
 // `malipo events`: lists events, or shows one with its exact body and its deliveries.
 import { EVENT_TYPES } from '../../domain/event.ts';
 import { readChoice, TEXT, type Command, type CommandLine, type Context } from '../command.ts';
-import { printList, readList, readRange, showOne } from '../pages.ts';
+import { printList, readList, readRange, listOrOne } from '../pages.ts';
 import { eventRowSchema, eventSchema, type EventObject } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
 
@@ -29,12 +29,7 @@ export const events: Command = {
   summary: 'list events with their deliveries',
   help: HELP,
   options: { type: TEXT, since: TEXT, until: TEXT, limit: TEXT },
-  positionals: [0, 1],
-  async run(line, context) {
-    const [id] = line.positionals;
-    if (id === undefined) await list(line, context);
-    else await showOne(`${PATH}/${encodeURIComponent(id)}`, line, context, { schema: eventSchema, textOf });
-  },
+  ...listOrOne(PATH, list, { schema: eventSchema, textOf }),
 };
 
 async function list(line: CommandLine, context: Context): Promise<void> {

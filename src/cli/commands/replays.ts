@@ -1,7 +1,7 @@
 // `malipo replays`: lists the replays of many deliveries, or shows one with its progress.
-import { TEXT, type Command } from '../command.ts';
+import { TEXT, type Command, type CommandLine, type Context } from '../command.ts';
 import { replayTotalText } from '../../domain/webhooks/replay.ts';
-import { printList, readList, readRange, showOne } from '../pages.ts';
+import { listOrOne, printList, readList, readRange } from '../pages.ts';
 import { replaySchema, type ReplayObject } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
 
@@ -26,19 +26,15 @@ export const replays: Command = {
   summary: 'list replays with their progress',
   help: HELP,
   options: { limit: TEXT },
-  positionals: [0, 1],
-  async run(line, context) {
-    const { limit } = readRange(line);
-    const [id] = line.positionals;
-    if (id !== undefined) {
-      await showOne(`${PATH}/${encodeURIComponent(id)}`, line, context, { schema: replaySchema, textOf: replayText });
-      return;
-    }
-    const { api } = await signIn(line, context);
-    const listed = await readList(api, { path: PATH, query: {}, item: replaySchema, limit });
-    printList(listed, line, context, { replay: (row) => row.id, state: (row) => row.state, sent: sentText });
-  },
+  ...listOrOne(PATH, list, { schema: replaySchema, textOf: replayText }),
 };
+
+async function list(line: CommandLine, context: Context): Promise<void> {
+  const { limit } = readRange(line);
+  const { api } = await signIn(line, context);
+  const listed = await readList(api, { path: PATH, query: {}, item: replaySchema, limit });
+  printList(listed, line, context, { replay: (row) => row.id, state: (row) => row.state, sent: sentText });
+}
 
 export function replayText(replay: ReplayObject): string {
   return `${replay.id} is ${replay.state}: ${sentText(replay)}`;

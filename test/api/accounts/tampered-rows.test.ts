@@ -1,6 +1,7 @@
 // An attacker who removes or tampers with rows by the application’s account gains nothing, and others work on.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import type { Role } from '../../../src/domain/accounts/member.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { decideOnStaffProposal, proposeAsStaff } from '../../../src/operations/accounts/staff-proposals.ts';
 import { addPerson, codeOf, logIn } from '../../support/people.ts';
@@ -19,13 +20,16 @@ describe('by rows that are taken away or tampered with', () => {
   const database = applicationDatabase(testEnv);
   const victim = () => addPerson(testEnv, testEnv.merchant.id, ['approver']);
 
-  it('nobody removes a policy or another owner for a while', async () => {
+  /** A merchant with an owner, who is logged in, and another person. */
+  async function ownerBeside(role: Role) {
     const { id: merchantId } = await testEnv.addMerchant();
-    const [owner, other] = [
-      await addPerson(testEnv, merchantId, ['owner']),
-      await addPerson(testEnv, merchantId, ['owner']),
-    ];
-    const browser = await logIn(testEnv, owner);
+    const owner = await addPerson(testEnv, merchantId, ['owner']);
+    const other = await addPerson(testEnv, merchantId, [role]);
+    return { merchantId, owner, other, browser: await logIn(testEnv, owner) };
+  }
+
+  it('nobody removes a policy or another owner for a while', async () => {
+    const { merchantId, other, browser } = await ownerBeside('owner');
     const strict = await browser.call('PATCH', '/v1/console/policy', { json: { two_approvers_above: 0 } });
     assert.equal(strict.status, 200, strict.text);
     await assert.rejects(
@@ -107,12 +111,7 @@ describe('by rows that are taken away or tampered with', () => {
   });
 
   it('nobody restores a member’s earlier roles, a revoked key, or a policy', async () => {
-    const { id: merchantId } = await testEnv.addMerchant();
-    const [owner, member] = [
-      await addPerson(testEnv, merchantId, ['owner']),
-      await addPerson(testEnv, merchantId, ['maker']),
-    ];
-    const browser = await logIn(testEnv, owner);
+    const { merchantId, other: member, browser } = await ownerBeside('maker');
     const attestationOf = async (table: string, isRow: string, value: unknown): Promise<unknown> => {
       const { rows } = await database.query(`SELECT attestation FROM ${table} WHERE ${isRow}`, [value]);
       return (rows[0] as { attestation: string }).attestation;

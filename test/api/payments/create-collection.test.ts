@@ -5,17 +5,13 @@ import { gzipSync } from 'node:zlib';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertHeaders, issuesOf } from '../responses.ts';
+import { collectionCreator, JSON_TYPE, FORM_TYPE, SOUND_FORM } from '../collection-requests.ts';
 import { countRows } from '../../db/rows.ts';
-
-const JSON_TYPE = 'application/json';
-const FORM_TYPE = 'application/x-www-form-urlencoded';
-const SOUND_FORM = 'phone=256772000100&amount=5000&reference=INV-1';
 
 describe('creating a collection', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
-  const create = (options: CallOptions) =>
-    call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, ...options });
+  const create = collectionCreator(testEnv);
   const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
   const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
 

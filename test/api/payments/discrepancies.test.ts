@@ -12,6 +12,7 @@ import { AMINA } from '../../support/staff.ts';
 import { temporalClient } from '../../support/engines.ts';
 import {
   eventually,
+  ON_DEMAND,
   startTestEnvironment,
   type TestEnvironment,
   type TestMerchant,
@@ -54,8 +55,7 @@ describe('an operator that contradicts a final payment', () => {
         // A status query without an answer stays open for as long as a test needs.
         MALIPO_OPERATOR_TIMEOUT_MS: '15000',
         MALIPO_NOT_FOUND_GRACE_MS: '16000',
-        MALIPO_SWEEP_EVERY_MS: '3600000',
-        MALIPO_LEDGER_CHECK_EVERY_MS: '86400000',
+        ...ON_DEMAND,
         MALIPO_STALE_AFTER_MS: '200',
       },
     });

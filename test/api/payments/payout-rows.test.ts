@@ -4,15 +4,9 @@ import type { PayoutState } from '../../../src/domain/payments/payout.ts';
 import { PAYOUT_BEHAVIOURS } from '../../../src/sandbox/behaviours.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { assertLedgerIsSound } from '../../support/payments.ts';
+import { sandboxTransactions } from '../../support/sandbox-operator.ts';
 import { transitionsOf, untilAllReceived } from '../../support/payment-events.ts';
-import {
-  balanceOf,
-  transfersAccepted,
-  untilPayoutState,
-  type Payout,
-  type ShownPayout,
-  releasedPayout,
-} from '../../support/payouts.ts';
+import { balanceOf, untilPayoutState, type Payout, type ShownPayout, releasedPayout } from '../../support/payouts.ts';
 
 type Row = {
   readonly row: string;
@@ -30,7 +24,11 @@ const fails = (failure: string) =>
 const ROWS: readonly Row[] = [
   { row: '001', title: 'fails when the payee has no account', ...fails('payer_not_found') },
   { row: '002', title: 'fails when the payee has reached a limit', ...fails('payer_limit_reached') },
-  { row: '003', title: 'fails when the operator’s float is too low', ...fails('operator_unavailable') },
+  {
+    row: '003',
+    title: 'fails at its send deadline while the operator’s float is too low',
+    ...fails('operator_unavailable'),
+  },
   { row: '004', title: 'succeeds by polling when the callback is dropped', ...paid },
   { row: '005', title: 'fails by polling when the callback is dropped', ...fails('operator_rejected') },
   { row: '006', title: 'fails when the payee may not receive', ...fails('operator_rejected') },
@@ -81,7 +79,7 @@ describe('a payout', () => {
     environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '15000' },
     sandboxTimes: { undecidedMs: 20_000 },
   });
-  const envOf = (row: string) => (['009', '010'].includes(row) ? overdueEnv : testEnv);
+  const envOf = (row: string) => (['003', '009', '010'].includes(row) ? overdueEnv : testEnv);
   const payouts = new Map<string, Promise<Payout>>();
 
   // All at once, because they spend most of their time waiting.
@@ -110,7 +108,10 @@ describe('a payout', () => {
       assert.equal(shown.approval_state, 'approved');
       assert.deepEqual(transitions, row.transitions);
       assert.deepEqual(await balanceOf(envOf(row.row), payout.merchant), BALANCE[row.state]);
-      assert.equal(await transfersAccepted(envOf(row.row), payout), 1);
+      const sends = await sandboxTransactions(envOf(row.row), payout.phone);
+      assert.ok(sends.every(({ transfersTaken }) => transfersTaken === 1));
+      // Refused for our float, it is sent again under another reference.
+      assert.equal(sends.length > 1, row.row === '003');
     });
   }
 

@@ -10,16 +10,16 @@ import type { Fields, RegisteredEndpoint } from './developer-session.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 
+const SETTINGS = {
+  // Two attempts, one at a time, so that webhooks arrive in the order they are sent.
+  MALIPO_DELIVERY_SCHEDULE_MS: '0,50',
+  MALIPO_DELIVERIES_PER_ENDPOINT_MAX: '1',
+  // The collections here are rows that no workflow processes.
+  MALIPO_START_GRACE_MS: '3600000',
+};
+
 describe('a registered webhook endpoint', () => {
-  const testEnv = useTestEnvironment({
-    environment: {
-      // Two attempts, one at a time, so that webhooks arrive in the order they are sent.
-      MALIPO_DELIVERY_SCHEDULE_MS: '0,50',
-      MALIPO_DELIVERIES_PER_ENDPOINT_MAX: '1',
-      // The collections here are rows that no workflow processes.
-      MALIPO_START_GRACE_MS: '3600000',
-    },
-  });
+  const testEnv = useTestEnvironment({ environment: SETTINGS });
   const developer = useFixturePerCase(() => openDeveloperSession(testEnv));
 
   const rotate = (endpoint: RegisteredEndpoint, json: Fields = {}) =>

@@ -1,9 +1,9 @@
 // Tests the types and bodies of events.
 import assert from 'node:assert/strict';
-import { COLLECTION_STATES, collectionObject } from '../../../src/domain/payments/collection.ts';
+import { COLLECTION_STATES, collectionObject, type Collection } from '../../../src/domain/payments/collection.ts';
 import { endpointTestEvent, EVENT_TYPES, PAYMENT_EVENT_TYPES, paymentEvent } from '../../../src/domain/event.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import { PAYOUT_STATES, payoutObject } from '../../../src/domain/payments/payout.ts';
+import { PAYOUT_STATES, payoutObject, type Payout } from '../../../src/domain/payments/payout.ts';
 import { eventBodySchema } from '../../../src/api/schemas/webhooks/event-body.ts';
 import { endpointObject, type Endpoint } from '../../../src/domain/webhooks/endpoint.ts';
 import { AT, collectionWith } from '../payments/collections.ts';
@@ -39,6 +39,16 @@ describe('the types of events', () => {
   });
 });
 
+function assertBody(payment: Collection | Payout, type: string, object: object, previousState: string): void {
+  assert.deepEqual(JSON.parse(paymentEvent(payment, EVENT).body), {
+    id: EVENT.id,
+    type,
+    created_at: '2026-01-31T12:00:00.000Z',
+    environment: 'test',
+    data: { object: JSON.parse(JSON.stringify(object)) as unknown, previous_state: previousState },
+  });
+}
+
 describe('an event of a collection', () => {
   it('exists for every state except the first', () => {
     const states = COLLECTION_STATES.filter((state) => state !== 'initiated');
@@ -52,16 +62,7 @@ describe('an event of a collection', () => {
 
   it('contains its id, type, time and previous state, with the object as the fetch route shows it', () => {
     const collection = collectionWith({ state: 'prompted', previousState: 'initiated', promptExpiresAt: AT });
-    assert.deepEqual(JSON.parse(paymentEvent(collection, EVENT).body), {
-      id: EVENT.id,
-      type: 'collection.prompted',
-      created_at: '2026-01-31T12:00:00.000Z',
-      environment: 'test',
-      data: {
-        object: JSON.parse(JSON.stringify(collectionObject(collection))) as unknown,
-        previous_state: 'initiated',
-      },
-    });
+    assertBody(collection, 'collection.prompted', collectionObject(collection), 'initiated');
   });
 
   it('has the field `late` for a late success, and not otherwise', () => {
@@ -85,16 +86,7 @@ describe('an event of a payout', () => {
   it('contains its id, type, time and previous state, with the object as the fetch route shows it', () => {
     const approvals = [{ userId: newId('usr'), approvedAt: AT, attestation: 'attested' }];
     const payout = payoutWith({ state: 'released', previousState: 'queued', approvals, sendDeadlineAt: AT });
-    assert.deepEqual(JSON.parse(paymentEvent(payout, EVENT).body), {
-      id: EVENT.id,
-      type: 'payout.released',
-      created_at: '2026-01-31T12:00:00.000Z',
-      environment: 'test',
-      data: {
-        object: JSON.parse(JSON.stringify(payoutObject(payout))) as unknown,
-        previous_state: 'queued',
-      },
-    });
+    assertBody(payout, 'payout.released', payoutObject(payout), 'queued');
   });
 
   it('has no previous state for a new payout', () => {

@@ -20,7 +20,7 @@ import { createAuthenticator } from '../../support/authenticator.ts';
 import { recoveryToken } from '../../support/staff.ts';
 import type { TestEnvironment } from '../../support/test-environment.ts';
 import { codeOf, PASSWORD, passwordHash, type TestPerson } from '../../support/people.ts';
-import { ANY, PEOPLE, KEYS, NOTHING, type Operations, type SampleContext } from '../operation.ts';
+import { about, ANY, KEYS, listOf, NOTHING, PEOPLE, type Operations, type SampleContext } from '../operation.ts';
 
 export const ACCOUNT_OPERATIONS: Operations = {
   logIn: {
@@ -91,11 +91,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     sample: async ({ testEnv, person }) => ({ id: await addSession(testEnv, person) }),
   },
   endOtherSessions: { roles: ANY, sample: NOTHING },
-  endMemberSessions: {
-    roles: PEOPLE,
-    pathId: 'usr',
-    sample: async (context) => ({ id: await addMember(context, ['viewer']) }),
-  },
+  endMemberSessions: about(PEOPLE, 'usr', (context) => addMember(context, ['viewer'])),
   listApiKeys: { roles: ANY, sample: NOTHING },
   createApiKey: {
     roles: KEYS,
@@ -108,11 +104,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     pathId: 'key',
     sample: async (context) => ({ id: await addKey(context, ['collections:read']), json: { keep_old_for: 60 } }),
   },
-  revokeApiKey: {
-    roles: KEYS,
-    pathId: 'key',
-    sample: async (context) => ({ id: await addKey(context, ['collections:read']) }),
-  },
+  revokeApiKey: about(KEYS, 'key', (context) => addKey(context, ['collections:read'])),
   listMembers: { roles: ANY, sample: NOTHING },
   // Only holders of a role may grant it, so this change takes one away and grants none.
   changeMember: {
@@ -120,43 +112,13 @@ export const ACCOUNT_OPERATIONS: Operations = {
     pathId: 'usr',
     sample: async (context) => ({ id: await addMember(context, ['admin', 'viewer']), json: { roles: ['admin'] } }),
   },
-  removeMember: {
-    roles: PEOPLE,
-    pathId: 'usr',
-    sample: async (context) => ({ id: await addMember(context, ['viewer']) }),
-  },
-  approveMemberChange: {
-    roles: PEOPLE,
-    pathId: 'mch',
-    sample: async (context) => ({ id: await proposeRoles(context, context.shop.owner) }),
-  },
-  rejectMemberChange: {
-    roles: PEOPLE,
-    pathId: 'mch',
-    sample: async (context) => ({ id: await proposeRoles(context, context.shop.owner) }),
-  },
-  withdrawMemberChange: {
-    roles: PEOPLE,
-    pathId: 'mch',
-    sample: async (context) => ({ id: await proposeRoles(context, await proposerFor(context)) }),
-  },
+  removeMember: about(PEOPLE, 'usr', (context) => addMember(context, ['viewer'])),
+  ...decisionsOn('MemberChange', 'mch', proposeRoles),
   listInvitations: { roles: ANY, sample: NOTHING },
   createInvitation: { roles: PEOPLE, sample: () => ({ json: { email: newEmail(), roles: ['admin'] } }) },
-  approveInvitation: {
-    roles: PEOPLE,
-    pathId: 'inv',
-    sample: async (context) => ({ id: (await invite(context, 'admin')).id }),
-  },
-  rejectInvitation: {
-    roles: PEOPLE,
-    pathId: 'inv',
-    sample: async (context) => ({ id: (await invite(context, 'admin')).id }),
-  },
-  withdrawInvitation: {
-    roles: PEOPLE,
-    pathId: 'inv',
-    sample: async (context) => ({ id: (await invite(context, 'viewer')).id }),
-  },
+  approveInvitation: about(PEOPLE, 'inv', async (context) => (await invite(context, 'admin')).id),
+  rejectInvitation: about(PEOPLE, 'inv', async (context) => (await invite(context, 'admin')).id),
+  withdrawInvitation: about(PEOPLE, 'inv', async (context) => (await invite(context, 'viewer')).id),
   // An invitation that needs no second person: its token works at once.
   acceptInvitation: {
     isBeforeSession: true,
@@ -166,31 +128,22 @@ export const ACCOUNT_OPERATIONS: Operations = {
   },
   getPolicy: { roles: ANY, sample: NOTHING },
   changePolicy: { roles: PEOPLE, sample: () => ({ json: { payout_expires_after_seconds: 86_400 } }) },
-  approvePolicyChange: {
-    roles: PEOPLE,
-    pathId: 'pch',
-    sample: async (context) => ({ id: await proposePolicy(context, context.shop.owner) }),
-  },
-  rejectPolicyChange: {
-    roles: PEOPLE,
-    pathId: 'pch',
-    sample: async (context) => ({ id: await proposePolicy(context, context.shop.owner) }),
-  },
-  withdrawPolicyChange: {
-    roles: PEOPLE,
-    pathId: 'pch',
-    sample: async (context) => ({ id: await proposePolicy(context, await proposerFor(context)) }),
-  },
+  ...decisionsOn('PolicyChange', 'pch', proposePolicy),
   listAuditEntries: { roles: ANY, queryIds: { subject_id: 'pay', actor_id: 'usr' }, sample: NOTHING },
-  listApiRequests: {
-    roles: KEYS,
-    sample: async (context) => {
-      for (let i = 0; i < 3; i++) await addRequest(context);
-      return {};
-    },
-  },
-  getApiRequest: { roles: KEYS, pathId: 'req', sample: async (context) => ({ id: await addRequest(context) }) },
+  listApiRequests: listOf(KEYS, addRequest),
+  getApiRequest: about(KEYS, 'req', addRequest),
 };
+
+/** Another person decides on a proposal, and the proposer withdraws it. */
+function decisionsOn(
+  noun: string,
+  pathId: 'mch' | 'pch',
+  propose: (context: SampleContext, proposer: Person) => Promise<string>,
+): Operations {
+  const decide = about(PEOPLE, pathId, (context) => propose(context, context.shop.owner));
+  const withdraw = about(PEOPLE, pathId, async (context) => propose(context, await proposerFor(context)));
+  return { [`approve${noun}`]: decide, [`reject${noun}`]: decide, [`withdraw${noun}`]: withdraw };
+}
 
 /** Another session of the person, which nobody uses. */
 async function addSession({ db }: TestEnvironment, { id: userId, merchantId }: TestPerson): Promise<SessionId> {

@@ -10,7 +10,7 @@ import { makeCollection } from '../../db/rows.ts';
 import { collectionFields } from '../../support/api.ts';
 import type { TestEnvironment } from '../../support/test-environment.ts';
 import type { Shop } from '../tenants.ts';
-import { ANY, RELEASES, NOTHING, type Operations, type SampleContext } from '../operation.ts';
+import { about, ANY, listOf, NOTHING, type Operations, RELEASES, type SampleContext } from '../operation.ts';
 
 export const PAYMENT_OPERATIONS: Operations = {
   listConsoleCollections: { roles: ANY, queryIds: { api_key_id: 'key', checkout_id: 'chk' }, sample: NOTHING },
@@ -62,11 +62,7 @@ export const PAYMENT_OPERATIONS: Operations = {
     pathId: 'col',
     sample: async ({ testEnv, shop }) => ({ id: await addSucceededCollection(testEnv, shop) }),
   },
-  getLatestReversal: {
-    roles: ANY,
-    pathId: 'col',
-    sample: async (context) => ({ id: (await addReversal(context)).collectionId }),
-  },
+  getLatestReversal: about(ANY, 'col', async (context) => (await addReversal(context)).collectionId),
   listReversals: {
     roles: ANY,
     sample: async (context) => {
@@ -74,37 +70,19 @@ export const PAYMENT_OPERATIONS: Operations = {
       return {};
     },
   },
-  getReversal: { roles: ANY, pathId: 'rev', sample: async (context) => ({ id: (await addReversal(context)).id }) },
-  releaseReversal: {
-    roles: RELEASES,
-    pathId: 'rev',
-    sample: async (context) => ({ id: (await addReversal(context)).id }),
-  },
+  getReversal: about(ANY, 'rev', async (context) => (await addReversal(context)).id),
+  releaseReversal: about(RELEASES, 'rev', async (context) => (await addReversal(context)).id),
   rejectReversal: {
     roles: RELEASES,
     pathId: 'rev',
     sample: async (context) => ({ id: (await addReversal(context)).id, json: { reason: 'Wrong one' } }),
   },
   // Open to the refund's maker, whatever their roles are now.
-  cancelReversal: {
-    roles: ANY,
-    pathId: 'rev',
-    sample: async (context) => ({ id: (await addReversal(context, context.person.id)).id }),
-  },
+  cancelReversal: about(ANY, 'rev', async (context) => (await addReversal(context, context.person.id)).id),
   createCheckout: { roles: ['owner', 'maker'], sample: () => ({ json: { amount: 5000, reference: 'INV-1' } }) },
-  listCheckouts: {
-    roles: ANY,
-    sample: async (context) => {
-      for (let i = 0; i < 3; i++) await addCheckout(context);
-      return {};
-    },
-  },
-  getCheckout: { roles: ANY, pathId: 'chk', sample: async (context) => ({ id: await addCheckout(context) }) },
-  cancelCheckout: {
-    roles: ['owner', 'maker'],
-    pathId: 'chk',
-    sample: async (context) => ({ id: await addCheckout(context) }),
-  },
+  listCheckouts: listOf(ANY, addCheckout),
+  getCheckout: about(ANY, 'chk', addCheckout),
+  cancelCheckout: about(['owner', 'maker'], 'chk', addCheckout),
   listLedgerEntries: {
     roles: ANY,
     queryIds: { payment_id: 'pay' },

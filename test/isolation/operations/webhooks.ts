@@ -9,11 +9,11 @@ import { listEndpoints } from '../../../src/db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../../src/operations/webhooks/register-endpoint.ts';
 import { actedBy } from '../../db/payments/payout-rows.ts';
 import { makeCollection } from '../../db/rows.ts';
-import { ANY, KEYS, NOTHING, type Operations, type SampleContext } from '../operation.ts';
+import { about, ANY, KEYS, NOTHING, type Operations, type SampleContext } from '../operation.ts';
 
 export const WEBHOOK_OPERATIONS: Operations = {
   listEndpoints: { roles: ANY, sample: NOTHING },
-  getEndpoint: { roles: ANY, pathId: 'whe', sample: async (context) => ({ id: await addEndpoint(context) }) },
+  getEndpoint: about(ANY, 'whe', addEndpoint),
   createEndpoint: { roles: KEYS, sample: () => ({ json: { url: WEBHOOKS_URL } }) },
   changeEndpoint: {
     roles: KEYS,
@@ -23,30 +23,18 @@ export const WEBHOOK_OPERATIONS: Operations = {
       json: { description: `Changed ${randomUUID()}` },
     }),
   },
-  deleteEndpoint: { roles: KEYS, pathId: 'whe', sample: async (context) => ({ id: await addEndpoint(context) }) },
+  deleteEndpoint: about(KEYS, 'whe', addEndpoint),
   rotateEndpointSecret: {
     roles: KEYS,
     pathId: 'whe',
     sample: async (context) => ({ id: await addEndpoint(context), json: { keep_previous_for: 60 } }),
   },
-  testEndpoint: { roles: KEYS, pathId: 'whe', sample: async (context) => ({ id: await addEndpoint(context) }) },
+  testEndpoint: about(KEYS, 'whe', addEndpoint),
   listEvents: { roles: ANY, queryIds: { object_id: 'col' }, sample: NOTHING },
-  getEvent: {
-    roles: ANY,
-    pathId: 'evt',
-    sample: async (context) => ({ id: (await addWithheldDelivery(context)).eventId }),
-  },
+  getEvent: about(ANY, 'evt', async (context) => (await addWithheldDelivery(context)).eventId),
   listDeliveries: { roles: ANY, queryIds: { endpoint_id: 'whe', event_id: 'evt', object_id: 'col' }, sample: NOTHING },
-  getDelivery: {
-    roles: ANY,
-    pathId: 'dlv',
-    sample: async (context) => ({ id: (await addWithheldDelivery(context)).id }),
-  },
-  replayDelivery: {
-    roles: KEYS,
-    pathId: 'dlv',
-    sample: async (context) => ({ id: (await addWithheldDelivery(context)).id }),
-  },
+  getDelivery: about(ANY, 'dlv', async (context) => (await addWithheldDelivery(context)).id),
+  replayDelivery: about(KEYS, 'dlv', async (context) => (await addWithheldDelivery(context)).id),
   createReplay: {
     roles: KEYS,
     bodyId: { field: 'endpoint_id', refusal: 'endpoint_not_found' },
@@ -59,7 +47,7 @@ export const WEBHOOK_OPERATIONS: Operations = {
       return {};
     },
   },
-  getReplay: { roles: ANY, pathId: 'rpl', sample: async (context) => ({ id: await addReplay(context) }) },
+  getReplay: about(ANY, 'rpl', addReplay),
 };
 
 const WEBHOOKS_URL = 'https://shop.example/webhooks';

@@ -2,7 +2,8 @@
 import type { ApiKeyId, MerchantId } from '../../../domain/ids.ts';
 import { createApiKey, revokeApiKey, rollApiKey } from '../../../operations/accounts/create-api-key.ts';
 import { getApiKey, listApiKeys } from '../../../db/accounts/api-key.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import {
   apiKeyListSchema,
   apiKeyObject,
@@ -14,12 +15,10 @@ import {
 } from '../../schemas/accounts/api-key.ts';
 import { onePage, pageObject } from '../../schemas/page.ts';
 
-const route = routeUnder<RouteDeps>('Console keys');
-const PATH = '/v1/console/keys';
 const ROLES = ['admin', 'developer'] as const;
 
-export const apiKeyRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route(`GET ${PATH}`, {
+export const apiKeyRoutes = routesUnder<RouteDeps>('Console keys', '/v1/console/keys', [
+  route('GET', {
     operationId: 'listApiKeys',
     summary: 'List API keys, newest first',
     description: 'Includes revoked and expired keys. No response shows a key itself again.',
@@ -31,7 +30,7 @@ export const apiKeyRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: pageObject(page, (key) => apiKeyObject(key, at)) };
     },
   }),
-  route(`POST ${PATH}`, {
+  route('POST', {
     operationId: 'createApiKey',
     summary: 'Create an API key',
     description:
@@ -57,7 +56,7 @@ export const apiKeyRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: await createdKeyObject(deps, merchantId, created) };
     },
   }),
-  route(`POST ${PATH}/{id}/roll`, {
+  route('POST /{id}/roll', {
     operationId: 'rollApiKey',
     summary: 'Replace an API key with a new one',
     description:
@@ -75,19 +74,18 @@ export const apiKeyRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: await createdKeyObject(deps, merchantId, await rollApiKey(deps.db, input)) };
     },
   }),
-  route(`DELETE ${PATH}/{id}`, {
+  route('DELETE /{id}', {
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
     description: 'The key stops working at once. Revoking it again changes nothing.',
     access: { roles: ROLES },
-    idPrefix: 'key',
-    response: { status: 200, description: 'The key, revoked.', schema: apiKeySchema },
+    ...oneObject('key', 'The key, revoked.', apiKeySchema),
     handle: async ({ id, by }, deps) => {
       const at = new Date();
       return { body: apiKeyObject(await revokeApiKey(deps.db, id, by, at), at) };
     },
   }),
-];
+]);
 
 async function createdKeyObject(
   { db }: RouteDeps,

@@ -1,7 +1,8 @@
 // The request log: the requests of API keys, and their responses.
 import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { getApiRequest, listApiRequests } from '../../../db/accounts/api-request.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import {
   apiRequestListSchema,
   apiRequestObject,
@@ -11,15 +12,13 @@ import {
 import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const route = routeUnder<RouteDeps>('Console request log');
-const PATH = '/v1/console/requests';
 const DESCRIPTION =
   'The log has the requests with a key of this merchant, refused keys included. A request appears some seconds ' +
   'after its response and stays for 30 days. The log keeps no bodies, queries or headers, because they hold phone ' +
   'numbers. Under heavy load some requests may be missing.';
 
-export const apiRequestRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route(`GET ${PATH}`, {
+export const apiRequestRoutes = routesUnder<RouteDeps>('Console request log', '/v1/console/requests', [
+  route('GET', {
     operationId: 'listApiRequests',
     summary: 'List requests of API keys, newest first',
     description: DESCRIPTION,
@@ -31,14 +30,13 @@ export const apiRequestRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: pageObject(await listApiRequests(deps.db, merchantId, filter, query.limit), apiRequestObject) };
     },
   }),
-  route(`GET ${PATH}/{id}`, {
+  route('GET /{id}', {
     operationId: 'getApiRequest',
     summary: 'Fetch one request by its `Malipo-Request-Id`',
     access: { roles: REQUEST_LOG_ROLES },
-    idPrefix: 'req',
-    response: { status: 200, description: 'The request.', schema: apiRequestSchema },
+    ...oneObject('req', 'The request.', apiRequestSchema),
     handle: async ({ merchantId, id }, deps) => ({
       body: apiRequestObject(await getApiRequest(deps.db, merchantId, id)),
     }),
   }),
-];
+]);

@@ -1,14 +1,12 @@
 // The audit log: who did what, and who was refused what.
 import { listAuditEntries } from '../../../operations/accounts/audit-log.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
 import { auditEntryObject, auditListSchema, listAuditSchema } from '../../schemas/accounts/audit.ts';
 import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const route = routeUnder<RouteDeps>('Console audit');
-
-export const auditRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route('GET /v1/console/audit', {
+export const auditRoutes = routesUnder<RouteDeps>('Console audit', '/v1/console/audit', [
+  route('GET', {
     operationId: 'listAuditEntries',
     summary: 'List acts and refusals, newest first',
     access: 'session',
@@ -19,4 +17,4 @@ export const auditRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: pageObject(await listAuditEntries(deps.db, merchantId, filter, limit), auditEntryObject) };
     },
   }),
-];
+]);

@@ -10,7 +10,8 @@ import { decideProposal, withdrawProposal } from '../../../operations/accounts/d
 import { getInvitation, listInvitations } from '../../../operations/accounts/read-invitations.ts';
 import { passkeyAttempt, type AuthenticationDeps } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import {
   acceptInvitationSchema,
   approvedInvitationSchema,
@@ -24,12 +25,10 @@ import {
 } from '../../schemas/accounts/member.ts';
 import { notFound } from '../../../domain/errors.ts';
 
-const route = routeUnder<AuthenticationDeps>('Console members');
-const PATH = '/v1/console/invitations';
 const ROLES = ['admin'] as const;
 
-export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
-  route(`GET ${PATH}`, {
+export const invitationRoutes = routesUnder<AuthenticationDeps>('Console members', '/v1/console/invitations', [
+  route('GET', {
     operationId: 'listInvitations',
     summary: 'List the open invitations, newest first',
     access: 'session',
@@ -39,7 +38,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
       return { body: { data: invitations.map(({ invitation, approval }) => invitationObject(invitation, approval)) } };
     },
   }),
-  route(`POST ${PATH}`, {
+  route('POST', {
     operationId: 'createInvitation',
     summary: 'Invite a person',
     description:
@@ -68,7 +67,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
       return approval.state === 'waiting' ? { status: 202, body } : { body };
     },
   }),
-  route(`POST ${PATH}/{id}/approve`, {
+  route('POST /{id}/approve', {
     operationId: 'approveInvitation',
     summary: 'Approve an invitation',
     description:
@@ -76,8 +75,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
       'the approval token yourself. They need it in addition to the token that the sender has.',
     access: { roles: ROLES },
     needsStepUp: true,
-    idPrefix: 'inv',
-    response: { status: 200, description: 'The invitation can now be accepted.', schema: approvedInvitationSchema },
+    ...oneObject('inv', 'The invitation can now be accepted.', approvedInvitationSchema),
     errors: ['state_conflict'],
     handle: async ({ id, by }, deps) => {
       const input = { kind: 'invitation', id, decision: 'approved', by, at: new Date() } as const;
@@ -87,7 +85,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
       return { body: { ...invitationObject(invitation, approval), approval_token: approvalToken } };
     },
   }),
-  route(`POST ${PATH}/{id}/reject`, {
+  route('POST /{id}/reject', {
     operationId: 'rejectInvitation',
     summary: 'Reject a pending invitation',
     description: 'The sender cannot reject the invitation, but can withdraw it.',
@@ -99,7 +97,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
       await decideProposal(deps.db, { kind: 'invitation', id, decision: 'rejected', by, at: new Date() });
     },
   }),
-  route(`DELETE ${PATH}/{id}`, {
+  route('DELETE /{id}', {
     operationId: 'withdrawInvitation',
     summary: 'Withdraw an invitation',
     description: 'An invitation of an owner or admin by the service cannot be withdrawn.',
@@ -108,7 +106,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
     response: { status: 204, description: 'The token of the invitation can no longer be used.' },
     handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'invitation', id, by, at: new Date() }),
   }),
-  route(`POST ${PATH}/accept`, {
+  route('POST /accept', {
     operationId: 'acceptInvitation',
     summary: 'Accept an invitation',
     description:
@@ -141,7 +139,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
       return { body: memberObject(member) };
     },
   }),
-];
+]);
 
 type Accepting = Pick<z.output<typeof acceptInvitationSchema>, 'password' | 'totp' | 'passkey'> & {
   readonly email: string;

@@ -1,8 +1,8 @@
 // The members of a merchant: list, change roles, remove; and approve, reject or withdraw a proposed change.
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
-import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
+import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
 import { listMembers } from '../../../operations/accounts/list-members.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute, type RouteResponse } from '../../route.ts';
+import { route, routesUnder, type RouteDeps, type RouteResponse } from '../../route.ts';
 import {
   changeMemberSchema,
   listedMemberObject,
@@ -12,15 +12,29 @@ import {
   memberObject,
   memberSchema,
 } from '../../schemas/accounts/member.ts';
+import { changeProposalRoutes } from './change-proposals.ts';
 
-const route = routeUnder<RouteDeps>('Console members');
-const PATH = '/v1/console/members';
-const CHANGES = '/v1/console/member-changes';
 const ROLES = ['admin'] as const;
 const WAITING = { description: 'Proposed. The change waits for a second person.', schema: memberChangeSchema } as const;
 
-export const memberRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route(`GET ${PATH}`, {
+const changes = changeProposalRoutes({
+  kind: 'member_change',
+  idPrefix: 'mch',
+  path: '/member-changes',
+  noun: 'MemberChange',
+  schema: memberChangeSchema,
+  decide: async (db, decision) =>
+    memberChangeObject((await decideProposal(db, { kind: 'member_change', ...decision })).proposal, null),
+  texts: {
+    changed: 'a member',
+    approve:
+      'The proposer cannot approve the change. The member in question can, if they are an owner or admin. Only an owner can approve a new owner.',
+    reject: 'Neither the proposer nor the member in question can reject the change. The proposer can withdraw it.',
+  },
+});
+
+export const memberRoutes = routesUnder<RouteDeps>('Console members', '/v1/console', [
+  route('GET /members', {
     operationId: 'listMembers',
     summary: 'List all members with the changes proposed for them',
     access: 'session',
@@ -29,7 +43,7 @@ export const memberRoutes: readonly UnboundRoute<RouteDeps>[] = [
       body: { data: (await listMembers(deps.db, merchantId, new Date())).map(listedMemberObject) },
     }),
   }),
-  route(`PATCH ${PATH}/{id}`, {
+  route('PATCH /members/{id}', {
     operationId: 'changeMember',
     summary: 'Change the roles of a member',
     description:
@@ -48,7 +62,7 @@ export const memberRoutes: readonly UnboundRoute<RouteDeps>[] = [
     handle: async ({ id: userId, body: { roles }, by }, deps) =>
       responseFor(await changeMember(deps.db, { userId, roles, by, at: new Date() })),
   }),
-  route(`DELETE ${PATH}/{id}`, {
+  route('DELETE /members/{id}', {
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
@@ -64,43 +78,13 @@ export const memberRoutes: readonly UnboundRoute<RouteDeps>[] = [
     handle: async ({ id: userId, by }, deps) =>
       responseFor(await changeMember(deps.db, { userId, roles: null, by, at: new Date() })),
   }),
-  decideRoute('approve'),
-  decideRoute('reject'),
-  route(`DELETE ${CHANGES}/{id}`, {
-    operationId: 'withdrawMemberChange',
-    summary: 'Withdraw a change of a member that you proposed',
-    access: { roles: ROLES },
-    idPrefix: 'mch',
-    response: { status: 204, description: 'Nobody can approve the proposal any more.' },
-    errors: ['state_conflict'],
-    handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'member_change', id, by, at: new Date() }),
-  }),
-];
+  changes.approve,
+  changes.reject,
+  changes.withdraw,
+]);
 
 function responseFor(changed: ChangedMember): RouteResponse {
   if (changed.kind === 'removed') return { status: 204 };
   if (changed.kind === 'changed') return { status: 200, body: memberObject(changed.member) };
   return { status: 202, body: memberChangeObject(changed.change, changed.agreement) };
-}
-
-function decideRoute(verb: 'approve' | 'reject'): UnboundRoute<RouteDeps> {
-  return route(`POST ${CHANGES}/{id}/${verb}`, {
-    operationId: `${verb}MemberChange`,
-    summary: verb === 'approve' ? 'Approve a proposed change of a member' : 'Reject a proposed change of a member',
-    description:
-      verb === 'approve'
-        ? 'The proposer cannot approve the change. The member in question can, if they are an owner or admin. Only an owner can approve a new owner.'
-        : 'Neither the proposer nor the member in question can reject the change. The proposer can withdraw it.',
-    access: { roles: ROLES },
-    // Rejecting is never kept from anybody.
-    ...(verb === 'approve' && { needsStepUp: true }),
-    idPrefix: 'mch',
-    response: { status: 200, description: 'The decided proposal.', schema: memberChangeSchema },
-    errors: ['state_conflict'],
-    handle: async ({ id, by }, deps) => {
-      const decision = verb === 'approve' ? 'approved' : 'rejected';
-      const input = { kind: 'member_change', id, decision, by, at: new Date() } as const;
-      return { body: memberChangeObject((await decideProposal(deps.db, input)).proposal, null) };
-    },
-  });
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../operations/accounts/change-passkey.ts';
 import { listPasskeys } from '../../../db/accounts/passkey.ts';
 import { attemptInSession, sessionResponse, type OwnSessionDeps } from '../../own-session.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder } from '../../route.ts';
 import {
   namePasskeySchema,
   passkeyListSchema,
@@ -23,13 +23,10 @@ import {
 } from '../../schemas/accounts/passkey.ts';
 import { passkeyLogInSchema, sessionSchema } from '../../schemas/accounts/session.ts';
 
-const route = routeUnder<OwnSessionDeps>('Console session');
-const SESSION = '/v1/console/session';
-const PATH = `${SESSION}/passkeys`;
 const OPTIONS = { status: 201, description: 'Options with a challenge, valid once and for five minutes.' } as const;
 
-export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
-  route(`GET ${PATH}`, {
+export const passkeyRoutes = routesUnder<OwnSessionDeps>('Console session', '/v1/console/session', [
+  route('GET /passkeys', {
     operationId: 'getPasskeys',
     summary: 'List your passkeys',
     access: 'ownSession',
@@ -38,7 +35,7 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       body: { data: (await listPasskeys(deps.db, person.userId)).map(passkeyObject) },
     }),
   }),
-  route(`POST ${PATH}/options`, {
+  route('POST /passkeys/options', {
     operationId: 'startPasskey',
     summary: 'Begin to register a passkey',
     description:
@@ -58,7 +55,7 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       };
     },
   }),
-  route(`POST ${PATH}`, {
+  route('POST /passkeys', {
     operationId: 'registerPasskey',
     setsCookie: true,
     summary: 'Register the passkey that the browser created',
@@ -77,7 +74,7 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return sessionResponse(deps, token);
     },
   }),
-  route(`PATCH ${PATH}/{id}`, {
+  route('PATCH /passkeys/{id}', {
     operationId: 'namePasskey',
     summary: 'Name a passkey',
     access: 'ownSession',
@@ -86,7 +83,7 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
     response: { status: 204, description: 'The passkey has the new name.' },
     handle: ({ id, body: { name }, by }, deps) => namePasskey(deps.db, { id, name }, by, new Date()),
   }),
-  route(`POST ${PATH}/{id}/remove`, {
+  route('POST /passkeys/{id}/remove', {
     operationId: 'removePasskey',
     summary: 'Remove a passkey',
     description:
@@ -100,7 +97,7 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
     handle: ({ id, body: { password }, by }, deps) =>
       attemptInSession(deps, by, password, (attempt) => removePasskey(deps.db, { ...attempt, id, by, at: new Date() })),
   }),
-  route(`POST ${SESSION}/step-up/options`, {
+  route('POST /step-up/options', {
     operationId: 'startPasskeyStepUp',
     summary: 'Begin a step-up with a passkey',
     access: 'ownSession',
@@ -110,7 +107,7 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return { body: { public_key: await requestOptions(relyingPartyOf(deps.publicUrl), challenge, credentials) } };
     },
   }),
-  route(`POST ${SESSION}/options`, {
+  route('POST /options', {
     operationId: 'startPasskeyLogIn',
     summary: 'Begin a log-in with a passkey',
     description:
@@ -124,4 +121,4 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return { body: { public_key: await requestOptions(relyingPartyOf(deps.publicUrl), challenge, []) } };
     },
   }),
-];
+]);

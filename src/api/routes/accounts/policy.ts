@@ -1,8 +1,8 @@
 // A merchant's policy: read it, change it or propose a change, decide on one, withdraw one.
 import { policyObject, type ServiceLimits } from '../../../domain/accounts/policy.ts';
 import { changePolicy, getPolicy } from '../../../operations/accounts/change-policy.ts';
-import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
 import {
   changePolicySchema,
   policyChangeObject,
@@ -12,9 +12,8 @@ import {
   proposedPolicyChangeSchema,
 } from '../../schemas/accounts/policy.ts';
 import { definedFields } from '../../validation.ts';
+import { changeProposalRoutes } from './change-proposals.ts';
 
-const route = routeUnder<PolicyDeps>('Console policy');
-const PATH = '/v1/console/policy';
 const ROLES = ['admin'] as const;
 
 export type PolicyDeps = RouteDeps & {
@@ -22,8 +21,23 @@ export type PolicyDeps = RouteDeps & {
   readonly serviceLimits: ServiceLimits;
 };
 
-export const policyRoutes: readonly UnboundRoute<PolicyDeps>[] = [
-  route(`GET ${PATH}`, {
+const changes = changeProposalRoutes({
+  kind: 'policy_change',
+  idPrefix: 'pch',
+  path: '/changes',
+  noun: 'PolicyChange',
+  schema: policyChangeSchema,
+  decide: async (db, decision) =>
+    policyChangeObject((await decideProposal(db, { kind: 'policy_change', ...decision })).proposal),
+  texts: {
+    changed: 'the policy',
+    approve: 'The proposer cannot approve the change.',
+    reject: 'The proposer cannot reject the change, but can withdraw it.',
+  },
+});
+
+export const policyRoutes = routesUnder<PolicyDeps>('Console policy', '/v1/console/policy', [
+  route('GET', {
     operationId: 'getPolicy',
     summary: 'Read the policy and its proposed changes',
     access: 'session',
@@ -33,7 +47,7 @@ export const policyRoutes: readonly UnboundRoute<PolicyDeps>[] = [
       return { body: { ...policyObject(policy), pending_changes: pending.map(policyChangeObject) } };
     },
   }),
-  route(`PATCH ${PATH}`, {
+  route('PATCH', {
     operationId: 'changePolicy',
     summary: 'Change the policy, or propose it',
     description:
@@ -53,37 +67,7 @@ export const policyRoutes: readonly UnboundRoute<PolicyDeps>[] = [
       return { status: 202, body: { ...policyChangeObject(change), needs_second_person: !hasSecondPerson } };
     },
   }),
-  decideRoute('approve'),
-  decideRoute('reject'),
-  route(`DELETE ${PATH}/changes/{id}`, {
-    operationId: 'withdrawPolicyChange',
-    summary: 'Withdraw a change of the policy that you proposed',
-    access: { roles: ROLES },
-    idPrefix: 'pch',
-    response: { status: 204, description: 'Nobody can approve the proposal any more.' },
-    errors: ['state_conflict'],
-    handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'policy_change', id, by, at: new Date() }),
-  }),
-];
-
-function decideRoute(verb: 'approve' | 'reject'): UnboundRoute<PolicyDeps> {
-  return route(`POST ${PATH}/changes/{id}/${verb}`, {
-    operationId: `${verb}PolicyChange`,
-    summary: verb === 'approve' ? 'Approve a proposed change of the policy' : 'Reject a proposed change of the policy',
-    description:
-      verb === 'approve'
-        ? 'The proposer cannot approve the change.'
-        : 'The proposer cannot reject the change, but can withdraw it.',
-    access: { roles: ROLES },
-    // Rejecting is never kept from anybody.
-    ...(verb === 'approve' && { needsStepUp: true }),
-    idPrefix: 'pch',
-    response: { status: 200, description: 'The decided proposal.', schema: policyChangeSchema },
-    errors: ['state_conflict'],
-    handle: async ({ id, by }, deps) => {
-      const decision = verb === 'approve' ? 'approved' : 'rejected';
-      const input = { kind: 'policy_change', id, decision, by, at: new Date() } as const;
-      return { body: policyChangeObject((await decideProposal(deps.db, input)).proposal) };
-    },
-  });
-}
+  changes.approve,
+  changes.reject,
+  changes.withdraw,
+]);

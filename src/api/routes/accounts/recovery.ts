@@ -7,13 +7,11 @@ import { beginAuthentication } from '../../../operations/accounts/begin-authenti
 import { recoverAccount } from '../../../operations/accounts/recover-account.ts';
 import { listGuessableNames } from '../../../operations/accounts/list-guessable-names.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
 import { recoverSchema } from '../../schemas/accounts/session.ts';
 
-const route = routeUnder<RouteDeps>('Console session');
-
-export const recoveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route('POST /v1/console/recovery', {
+export const recoveryRoutes = routesUnder<RouteDeps>('Console session', '/v1/console/recovery', [
+  route('POST', {
     operationId: 'recoverAccount',
     summary: 'Set a new password with a recovery token',
     description:
@@ -44,4 +42,4 @@ export const recoveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { status: 204 };
     },
   }),
-];
+]);

@@ -7,7 +7,7 @@ import {
   startSecondFactor,
 } from '../../../operations/accounts/change-second-factor.ts';
 import { sessionResponse, attemptInSession, type OwnSessionDeps } from '../../own-session.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder } from '../../route.ts';
 import {
   confirmSecondFactorSchema,
   createRecoveryCodesSchema,
@@ -18,11 +18,8 @@ import {
   startSecondFactorSchema,
 } from '../../schemas/accounts/session.ts';
 
-const route = routeUnder<OwnSessionDeps>('Console session');
-const PATH = '/v1/console/session/second-factor';
-
-export const secondFactorRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
-  route(`POST ${PATH}`, {
+export const secondFactorRoutes = routesUnder<OwnSessionDeps>('Console session', '/v1/console/session', [
+  route('POST /second-factor', {
     operationId: 'startSecondFactor',
     summary: 'Begin to enrol a second factor',
     description:
@@ -38,7 +35,7 @@ export const secondFactorRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return { body: { secret, otpauth_url: totpUrl(secret, email) } };
     },
   }),
-  route(`POST ${PATH}/confirm`, {
+  route('POST /second-factor/confirm', {
     operationId: 'confirmSecondFactor',
     setsCookie: true,
     summary: 'Confirm the second factor with its first code',
@@ -55,7 +52,7 @@ export const secondFactorRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return sessionResponse(deps, token);
     },
   }),
-  route(`POST ${PATH}/remove`, {
+  route('POST /second-factor/remove', {
     operationId: 'removeSecondFactor',
     setsCookie: true,
     summary: 'Remove your second factor',
@@ -74,7 +71,7 @@ export const secondFactorRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return sessionResponse(deps, token);
     },
   }),
-  route('POST /v1/console/session/recovery-codes', {
+  route('POST /recovery-codes', {
     operationId: 'createRecoveryCodes',
     summary: 'Get new recovery codes',
     description:
@@ -91,4 +88,4 @@ export const secondFactorRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return { body: { codes: [...codes] } };
     },
   }),
-];
+]);

@@ -20,7 +20,7 @@ import {
   type OwnSessionDeps,
 } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder } from '../../route.ts';
 import {
   changePasswordSchema,
   logInSchema,
@@ -29,11 +29,8 @@ import {
   switchMerchantSchema,
 } from '../../schemas/accounts/session.ts';
 
-const route = routeUnder<OwnSessionDeps>('Console session');
-const PATH = '/v1/console/session';
-
-export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
-  route(`POST ${PATH}`, {
+export const sessionRoutes = routesUnder<OwnSessionDeps>('Console session', '/v1/console/session', [
+  route('POST', {
     operationId: 'logIn',
     setsCookie: true,
     summary: 'Log in',
@@ -79,7 +76,7 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return sessionResponse(deps, token);
     },
   }),
-  route(`GET ${PATH}`, {
+  route('GET', {
     operationId: 'getSession',
     summary: 'Read the session: its person and what it may do',
     description: 'Tells a front-end in advance what the session may do, because a refusal never gives its reason.',
@@ -87,7 +84,7 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
     response: { status: 200, description: 'The session.', schema: sessionSchema },
     handle: async ({ sessionToken }, deps) => ({ body: await ownSessionObject(deps, sessionToken ?? '', new Date()) }),
   }),
-  route(`DELETE ${PATH}`, {
+  route('DELETE', {
     operationId: 'logOut',
     setsCookie: true,
     summary: 'Log out',
@@ -98,7 +95,7 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return { status: 204, ...endedSessionResponse(deps) };
     },
   }),
-  route(`POST ${PATH}/step-up`, {
+  route('POST /step-up', {
     operationId: 'stepUp',
     setsCookie: true,
     summary: 'Verify your identity again',
@@ -117,7 +114,7 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return sessionResponse(deps, token);
     },
   }),
-  route(`POST ${PATH}/merchant`, {
+  route('POST /merchant', {
     operationId: 'switchMerchant',
     setsCookie: true,
     summary: 'Act for another merchant of yours',
@@ -134,7 +131,7 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return sessionResponse(deps, token);
     },
   }),
-  route(`POST ${PATH}/password`, {
+  route('POST /password', {
     operationId: 'changePassword',
     setsCookie: true,
     summary: 'Change your password',
@@ -155,4 +152,4 @@ export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
       return sessionResponse(deps, token);
     },
   }),
-];
+]);

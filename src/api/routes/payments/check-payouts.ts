@@ -8,7 +8,7 @@ import {
   judgePlannedPayouts,
   type KeysOutcome,
 } from '../../../operations/payments/judge-planned-payouts.ts';
-import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps } from '../../route.ts';
 import {
   checkedPayoutObject,
   checkedPayoutsSchema,
@@ -29,10 +29,8 @@ type Planned = {
 
 const NO_KEYS: KeysOutcome = { payout: null, unusedKey: null };
 
-const route = routeUnder<PaymentDeps>('Console payouts');
-
-export const checkPayoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
-  route('POST /v1/console/payouts/check', {
+export const checkPayoutRoutes = routesUnder<PaymentDeps>('Console payouts', '/v1/console/payouts/check', [
+  route('POST', {
     operationId: 'checkPayouts',
     summary: `Check up to ${MAX_CHECKED} payouts before creating any`,
     description:
@@ -57,7 +55,7 @@ export const checkPayoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
       return { body: { data } };
     },
   }),
-];
+]);
 
 function plan({ payments }: PaymentDeps, fields: Fields, currency: Currency): Planned {
   const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));

@@ -2,7 +2,8 @@
 import type { MerchantId } from '../../../domain/ids.ts';
 import { cancelCheckout, createCheckout } from '../../../operations/payments/create-checkout.ts';
 import { getConsoleCheckout, listConsoleCheckouts } from '../../../operations/payments/read-checkouts.ts';
-import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   checkoutFilter,
@@ -17,12 +18,10 @@ import {
   toCheckoutRequest,
 } from '../../schemas/payments/checkout.ts';
 
-const route = routeUnder<PaymentDeps>('Console checkouts');
-const PATH = '/v1/console/checkouts';
 const BODY_CODES = { amount: { range: 'amount_out_of_bounds' } } as const;
 
-export const checkoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
-  route(`POST ${PATH}`, {
+export const checkoutRoutes = routesUnder<PaymentDeps>('Console checkouts', '/v1/console/checkouts', [
+  route('POST', {
     operationId: 'createCheckout',
     summary: 'Create a page where a payer pays',
     description:
@@ -43,7 +42,7 @@ export const checkoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
       }),
     }),
   }),
-  route(`GET ${PATH}`, {
+  route('GET', {
     operationId: 'listCheckouts',
     summary: 'List checkouts, newest first',
     description:
@@ -57,29 +56,27 @@ export const checkoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
       return { body: pageObject(page, (each) => checkoutObject(each, deps.publicUrl, at)) };
     },
   }),
-  route(`GET ${PATH}/{id}`, {
+  route('GET /{id}', {
     operationId: 'getCheckout',
     summary: 'Fetch one checkout with its payment attempts',
     access: 'session',
-    idPrefix: 'chk',
-    response: { status: 200, description: 'The checkout.', schema: checkoutWithAttemptsSchema },
+    ...oneObject('chk', 'The checkout.', checkoutWithAttemptsSchema),
     handle: async ({ merchantId, id }, deps) => ({ body: await show(deps, merchantId, id) }),
   }),
-  route(`DELETE ${PATH}/{id}`, {
+  route('DELETE /{id}', {
     operationId: 'cancelCheckout',
     summary: 'Cancel a checkout',
     description:
       'The checkout accepts no more payments. A payer can still approve a prompt that is already on the phone. Repeating the call changes nothing and is not an error.',
     access: { roles: ['maker'] },
-    idPrefix: 'chk',
-    response: { status: 200, description: 'The checkout after the call.', schema: checkoutWithAttemptsSchema },
+    ...oneObject('chk', 'The checkout after the call.', checkoutWithAttemptsSchema),
     errors: ['state_conflict'],
     handle: async ({ merchantId, id, by }, deps) => {
       await cancelCheckout(deps.db, { by, id, at: new Date() });
       return { body: await show(deps, merchantId, id) };
     },
   }),
-];
+]);
 
 async function show({ db, publicUrl }: PaymentDeps, merchantId: MerchantId, id: string) {
   return checkoutWithAttemptsObject(await getConsoleCheckout(db, merchantId, id), publicUrl, new Date());

@@ -2,7 +2,8 @@
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../db/payments/collection.ts';
 import { createAcceptance, createCollection } from '../../../operations/payments/create-collection.ts';
-import { routeUnder, type PaymentDeps, type Route, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps, type Route, type RoutePlace } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   collectionListSchema,
@@ -13,12 +14,9 @@ import {
 import { CREATE_PAYMENT_CODES, CREATE_PAYMENT_ERRORS, paymentFilter } from '../../schemas/payments/payment.ts';
 import { acceptPayment } from './accept-payment.ts';
 
-const route = routeUnder<PaymentDeps>('Collections');
-const PATH = '/v1/api/collections';
-
-export const collectionRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+export const collectionRoutes = routesUnder<PaymentDeps>('Collections', '/v1/api/collections', [
   createRoute,
-  route(`GET ${PATH}`, {
+  route('GET', {
     operationId: 'listCollections',
     summary: 'List collections, newest first',
     access: { scope: 'collections:read' },
@@ -29,21 +27,20 @@ export const collectionRoutes: readonly UnboundRoute<PaymentDeps>[] = [
       return { body: pageObject(page, collectionObject) };
     },
   }),
-  route(`GET ${PATH}/{id}`, {
+  route('GET /{id}', {
     operationId: 'getCollection',
     summary: 'Fetch one collection with its current state',
     access: { scope: 'collections:read' },
-    idPrefix: 'col',
-    response: { status: 200, description: 'The collection.', schema: collectionSchema },
+    ...oneObject('col', 'The collection.', collectionSchema),
     handle: async ({ merchantId, id }, deps) => ({
       body: collectionObject(await getCollection(deps.db, merchantId, id)),
     }),
   }),
-];
+]);
 
-function createRoute(deps: PaymentDeps): Route {
+function createRoute(deps: PaymentDeps, place: RoutePlace): Route {
   const accept = createAcceptance(deps.payments);
-  return route(`POST ${PATH}`, {
+  return route('POST', {
     operationId: 'createCollection',
     summary: 'Raise a prompt on a payer’s handset',
     description: '202 means accepted, not paid: the outcome comes as a webhook.',
@@ -59,5 +56,5 @@ function createRoute(deps: PaymentDeps): Route {
         atOnce: accept,
         inTransaction: (input) => createCollection(deps.payments, input),
       }),
-  })(deps);
+  })(deps, place);
 }

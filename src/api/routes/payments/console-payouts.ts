@@ -2,18 +2,13 @@
 import { payoutObject } from '../../../domain/payments/payout.ts';
 import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
 import { releasePayouts } from '../../../operations/payments/release-payment.ts';
-import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps } from '../../route.ts';
 import { payoutSchema, releasedPayoutsSchema, releasePayoutsSchema } from '../../schemas/payments/payout.ts';
 import { decisionRoutes } from './decisions.ts';
-
-const TAG = 'Console payouts';
-
-const route = routeUnder<PaymentDeps>(TAG);
 
 const { release, reject, cancel } = decisionRoutes({
   kind: 'payout',
   idPrefix: 'pay',
-  tag: TAG,
   response: { status: 200, description: 'The payout after the call.', schema: payoutSchema },
   toObject: payoutObject,
   texts: {
@@ -26,9 +21,9 @@ const { release, reject, cancel } = decisionRoutes({
   },
 });
 
-export const consolePayoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+export const consolePayoutRoutes = routesUnder<PaymentDeps>('Console payouts', '/v1/console', [
   release,
-  route('POST /v1/console/payouts/release', {
+  route('POST /payouts/release', {
     operationId: 'releasePayouts',
     summary: 'Release several payouts with one proof of the second factor',
     description:
@@ -46,4 +41,4 @@ export const consolePayoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
   }),
   reject,
   cancel,
-];
+]);

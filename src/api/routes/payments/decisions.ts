@@ -4,27 +4,25 @@ import { checkMerchantEntries } from '../../../operations/payments/check-ledger-
 import { endQueuedPayment, type EndQueuedPayment } from '../../../operations/payments/end-queued-payment.ts';
 import { releasePayment } from '../../../operations/payments/release-payment.ts';
 import type { ActedBy } from '../../../domain/accounts/member.ts';
-import type { Tag } from '../../openapi-tags.ts';
-import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { route, type DeclaredRoute, type PaymentDeps } from '../../route.ts';
 import type { RouteDescription } from '../../route-description.ts';
 import { rejectSchema } from '../../schemas/payments/decision.ts';
 
 export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly kind: Kind;
   readonly idPrefix: 'pay' | 'rev';
-  readonly tag: Tag;
   readonly response: RouteDescription['response'];
   readonly toObject: (payment: Payment<Kind>) => object;
   readonly texts: Readonly<Record<'release' | 'description' | 'reject' | 'cancel', string>>;
 };
 
+/** The three routes, for a list whose paths begin with `/v1/console`. */
 export function decisionRoutes<Kind extends MoneyOutKind>(
   approvable: DecisionOptions<Kind>,
-): Readonly<Record<'release' | 'reject' | 'cancel', UnboundRoute<PaymentDeps>>> {
-  const { kind, idPrefix, tag, response, texts } = approvable;
-  const route = routeUnder<PaymentDeps>(tag);
+): Readonly<Record<'release' | 'reject' | 'cancel', DeclaredRoute<PaymentDeps>>> {
+  const { kind, idPrefix, response, texts } = approvable;
   const noun = kind === 'payout' ? 'Payout' : 'Reversal';
-  const path = `/v1/console/${kind}s/{id}`;
+  const path = `/${kind}s/{id}`;
   return {
     release: route(`POST ${path}/release`, {
       operationId: `release${noun}`,

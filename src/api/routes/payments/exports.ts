@@ -6,7 +6,7 @@ import { pageCollections } from '../../../db/payments/collection.ts';
 import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
 import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../operations/payments/read-console-payments.ts';
 import { csvResponse } from '../../csv-export.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
 import { collectionFilter, collectionQueries } from '../../schemas/payments/console-collection.ts';
 import { payoutFilter, payoutQueries } from '../../schemas/payments/console-payout.ts';
 import {
@@ -23,14 +23,13 @@ const DESCRIPTION =
   'is in the smallest unit, `amount_decimal` is the same amount in whole units. A text that a spreadsheet would ' +
   'run as a formula begins with an apostrophe. A response that breaks off is incomplete. The audit log records who ' +
   'exported what.';
-const route = routeUnder<RouteDeps>('Console exports');
 const EXPORT = { description: DESCRIPTION, access: 'session' } as const;
 
 const csvOf = (columns: object) =>
   ({ status: 200, description: 'The export.', schema: csvSchema(columns), type: 'text/csv' }) as const;
 
-export const exportRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route('GET /v1/console/collections.csv', {
+export const exportRoutes = routesUnder<RouteDeps>('Console exports', '/v1/console', [
+  route('GET /collections.csv', {
     ...EXPORT,
     operationId: 'getCollectionsCsv',
     summary: 'Export collections',
@@ -44,7 +43,7 @@ export const exportRoutes: readonly UnboundRoute<RouteDeps>[] = [
       });
     },
   }),
-  route('GET /v1/console/payouts.csv', {
+  route('GET /payouts.csv', {
     ...EXPORT,
     operationId: 'getPayoutsCsv',
     summary: 'Export payouts',
@@ -58,7 +57,7 @@ export const exportRoutes: readonly UnboundRoute<RouteDeps>[] = [
       });
     },
   }),
-  route('GET /v1/console/ledger.csv', {
+  route('GET /ledger.csv', {
     ...EXPORT,
     operationId: 'getLedgerCsv',
     summary: 'Export the statement of the available and held accounts',
@@ -76,4 +75,4 @@ export const exportRoutes: readonly UnboundRoute<RouteDeps>[] = [
       });
     },
   }),
-];
+]);

@@ -1,6 +1,6 @@
 // The statement of the merchant's accounts.
 import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
 import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   ledgerEntryFilter,
@@ -9,10 +9,8 @@ import {
   listLedgerEntriesSchema,
 } from '../../schemas/payments/ledger-entry.ts';
 
-const route = routeUnder<RouteDeps>('Console ledger');
-
-export const ledgerRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route('GET /v1/console/ledger/entries', {
+export const ledgerRoutes = routesUnder<RouteDeps>('Console ledger', '/v1/console/ledger/entries', [
+  route('GET', {
     operationId: 'listLedgerEntries',
     summary: 'List the ledger entries of the available and held accounts with the balance after each, newest first',
     description:
@@ -24,4 +22,4 @@ export const ledgerRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: pageObject(page, ledgerEntryObject) };
     },
   }),
-];
+]);

@@ -1,12 +1,10 @@
 // The operators that make payments.
 import { listOpenBreakers } from '../../../db/work/breakers.ts';
-import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps } from '../../route.ts';
 import { operatorListObject, operatorListSchema } from '../../schemas/payments/operator.ts';
 
-const route = routeUnder<PaymentDeps>('Console operators');
-
-export const operatorRoutes: readonly UnboundRoute<PaymentDeps>[] = [
-  route('GET /v1/console/operators', {
+export const operatorRoutes = routesUnder<PaymentDeps>('Console operators', '/v1/console/operators', [
+  route('GET', {
     operationId: 'getOperators',
     summary: 'List the operators with their markets, and whether each takes payments now',
     description:
@@ -18,4 +16,4 @@ export const operatorRoutes: readonly UnboundRoute<PaymentDeps>[] = [
       body: operatorListObject(deps.payments.coverage, await listOpenBreakers(deps.db)),
     }),
   }),
-];
+]);

@@ -4,7 +4,8 @@ import type { UserId } from '../../../domain/ids.ts';
 import { getPayout, listPayouts } from '../../../db/payments/payout.ts';
 import { createPayout, createPayoutAcceptance } from '../../../operations/payments/create-payout.ts';
 import type { Caller } from '../../context.ts';
-import { routeUnder, type PaymentDeps, type Route, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps, type Route, type RoutePlace } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   CREATE_PAYMENT_CODES,
@@ -20,12 +21,9 @@ import {
 } from '../../schemas/payments/payout.ts';
 import { acceptPayment } from './accept-payment.ts';
 
-const route = routeUnder<PaymentDeps>('Payouts');
-const PATH = '/v1/api/payouts';
-
-export const payoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+export const payoutRoutes = routesUnder<PaymentDeps>('Payouts', '/v1/api/payouts', [
   createRoute,
-  route(`GET ${PATH}`, {
+  route('GET', {
     operationId: 'listPayouts',
     summary: 'List payouts, newest first',
     access: { scope: 'payouts:read' },
@@ -36,19 +34,18 @@ export const payoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
       return { body: pageObject(await listPayouts(deps.db, merchantId, filter, query.limit), payoutObject) };
     },
   }),
-  route(`GET ${PATH}/{id}`, {
+  route('GET /{id}', {
     operationId: 'getPayout',
     summary: 'Fetch one payout with its approval state',
     access: { scope: 'payouts:read' },
-    idPrefix: 'pay',
-    response: { status: 200, description: 'The payout.', schema: payoutSchema },
+    ...oneObject('pay', 'The payout.', payoutSchema),
     handle: async ({ merchantId, id }, deps) => ({ body: payoutObject(await getPayout(deps.db, merchantId, id)) }),
   }),
-];
+]);
 
-function createRoute(deps: PaymentDeps): Route {
+function createRoute(deps: PaymentDeps, place: RoutePlace): Route {
   const accept = createPayoutAcceptance(deps.payments);
-  return route(`POST ${PATH}`, {
+  return route('POST', {
     operationId: 'createPayout',
     summary: 'Create a payout, queued for release by a second person',
     description:
@@ -69,7 +66,7 @@ function createRoute(deps: PaymentDeps): Route {
         atOnce: async ({ maker, ...input }) => maker && (await accept({ ...input, createdBy: maker })),
         inTransaction: (input, caller) => createPayout(deps.payments, { ...input, createdBy: makerOf(caller) }),
       }),
-  })(deps);
+  })(deps, place);
 }
 
 function makerOf({ actor }: Caller): UserId {

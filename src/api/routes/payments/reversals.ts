@@ -7,7 +7,8 @@ import {
   listConsoleReversals,
 } from '../../../operations/payments/read-console-payments.ts';
 import { isCancellable } from '../../../domain/payments/release.ts';
-import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { statusQueriesObject, wantedStates } from '../../schemas/payments/payment.ts';
@@ -21,14 +22,9 @@ import {
 } from '../../schemas/payments/reversal.ts';
 import { decisionRoutes } from './decisions.ts';
 
-const TAG = 'Console reversals';
-
-const route = routeUnder<PaymentDeps & LinkDeps>(TAG);
-
 const { release, reject, cancel } = decisionRoutes({
   kind: 'reversal',
   idPrefix: 'rev',
-  tag: TAG,
   response: { status: 200, description: 'The reversal after the call.', schema: reversalSchema },
   toObject: reversalObject,
   texts: {
@@ -41,8 +37,8 @@ const { release, reject, cancel } = decisionRoutes({
   },
 });
 
-export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
-  route('POST /v1/console/collections/{id}/reversal', {
+export const reversalRoutes = routesUnder<PaymentDeps & LinkDeps>('Console reversals', '/v1/console', [
+  route('POST /collections/{id}/reversal', {
     operationId: 'reverseCollection',
     summary: 'Request the return of the whole amount of a collection to its payer',
     description:
@@ -59,18 +55,17 @@ export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
       stored: await createReversal(deps.payments, { by, collectionId, idempotencyKey, at: new Date() }),
     }),
   }),
-  route('GET /v1/console/collections/{id}/reversal', {
+  route('GET /collections/{id}/reversal', {
     operationId: 'getLatestReversal',
     summary: 'Fetch the latest requested reversal of a collection',
     access: 'session',
-    idPrefix: 'col',
-    response: { status: 200, description: 'The reversal.', schema: consoleReversalSchema },
+    ...oneObject('col', 'The reversal.', consoleReversalSchema),
     errors: ['reversal_not_found'],
     handle: async ({ merchantId, id }, deps) => ({
       body: consoleReversalObject(await getLatestReversal(deps.db, merchantId, id)),
     }),
   }),
-  route('GET /v1/console/reversals', {
+  route('GET /reversals', {
     operationId: 'listReversals',
     summary: 'List reversals, newest first',
     description: 'With `approval_state=pending`, only reversals that wait for an approver.',
@@ -84,12 +79,11 @@ export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
       };
     },
   }),
-  route('GET /v1/console/reversals/{id}', {
+  route('GET /reversals/{id}', {
     operationId: 'getReversal',
     summary: 'Fetch one reversal with its approval state',
     access: 'session',
-    idPrefix: 'rev',
-    response: { status: 200, description: 'The reversal.', schema: reversalWithWorkflowSchema },
+    ...oneObject('rev', 'The reversal.', reversalWithWorkflowSchema),
     handle: async ({ merchantId, session, id }, deps) => {
       const { statusQueries, ...named } = await getConsoleReversal(deps.db, merchantId, id);
       const workflow_url = linksFor(session.person, deps)?.reversal(named.reversal) ?? null;
@@ -101,4 +95,4 @@ export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
   release,
   reject,
   cancel,
-];
+]);

@@ -3,13 +3,11 @@ import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { holdsOneOf } from '../../../domain/accounts/member.ts';
 import { countriesOf } from '../../../domain/payments/operator-catalogue.ts';
 import { searchObjects } from '../../../operations/payments/search-objects.ts';
-import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps } from '../../route.ts';
 import { hitObject, searchHitsSchema, searchSchema } from '../../schemas/payments/search.ts';
 
-const route = routeUnder<PaymentDeps>('Console search');
-
-export const searchRoutes: readonly UnboundRoute<PaymentDeps>[] = [
-  route('GET /v1/console/search', {
+export const searchRoutes = routesUnder<PaymentDeps>('Console search', '/v1/console/search', [
+  route('GET', {
     operationId: 'getSearchHits',
     summary: 'Find payments, requests, events, deliveries, endpoints and keys by an id, a reference or a phone number',
     access: 'session',
@@ -23,4 +21,4 @@ export const searchRoutes: readonly UnboundRoute<PaymentDeps>[] = [
       return { body: { data: hits.map(hitObject) } };
     },
   }),
-];
+]);

@@ -6,7 +6,7 @@ import { MAX_TOTAL_DAYS } from '../../../domain/payments/totals.ts';
 import { getOverview } from '../../../operations/get-overview.ts';
 import { listDayTotals } from '../../../db/payments/totals.ts';
 import type { EndpointDeps } from '../webhooks/endpoints.ts';
-import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type PaymentDeps } from '../../route.ts';
 import {
   dayTotalObject,
   daysOf,
@@ -17,12 +17,10 @@ import {
   totalsSchema,
 } from '../../schemas/payments/totals.ts';
 
-const route = routeUnder<OverviewDeps>('Console overview');
-
 type OverviewDeps = PaymentDeps & Pick<EndpointDeps, 'endpointFailingLimitMs'>;
 
-export const totalsRoutes: readonly UnboundRoute<OverviewDeps>[] = [
-  route('GET /v1/console/overview', {
+export const totalsRoutes = routesUnder<OverviewDeps>('Console overview', '/v1/console', [
+  route('GET /overview', {
     operationId: 'getOverview',
     summary: 'Read the overview: balance, today against the same time a week ago, waiting and failing work',
     description: 'All figures are from the same instant.',
@@ -36,7 +34,7 @@ export const totalsRoutes: readonly UnboundRoute<OverviewDeps>[] = [
       return { body: overviewObject({ ...overview, operators }, zone, deps.endpointFailingLimitMs) };
     },
   }),
-  route('GET /v1/console/totals', {
+  route('GET /totals', {
     operationId: 'getTotals',
     summary: 'Count the payments created on each day and their amounts, by operator and current state',
     description: `At most ${MAX_TOTAL_DAYS} days. The figures are always exact, and their cost does not depend on the number of payments.`,
@@ -55,4 +53,4 @@ export const totalsRoutes: readonly UnboundRoute<OverviewDeps>[] = [
       return { body: { from, to, time_zone: timeZone, currency, data: totals.map(dayTotalObject) } };
     },
   }),
-];
+]);

@@ -2,7 +2,8 @@
 import { getDelivery } from '../../../operations/webhooks/read-deliveries.ts';
 import { listDeliveries } from '../../../db/webhooks/delivery-list.ts';
 import { replayDelivery } from '../../../operations/webhooks/replay-deliveries.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import {
   attemptObject,
   deliveryListSchema,
@@ -14,11 +15,8 @@ import {
 import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const route = routeUnder<RouteDeps>('Console webhooks');
-const PATH = '/v1/console/deliveries';
-
-export const deliveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route(`GET ${PATH}`, {
+export const deliveryRoutes = routesUnder<RouteDeps>('Console webhooks', '/v1/console/deliveries', [
+  route('GET', {
     operationId: 'listDeliveries',
     summary: 'List deliveries, newest first',
     description: 'Includes deliveries to deleted endpoints.',
@@ -30,18 +28,17 @@ export const deliveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: pageObject(await listDeliveries(deps.db, merchantId, filter, limit), deliveryObject) };
     },
   }),
-  route(`GET ${PATH}/{id}`, {
+  route('GET /{id}', {
     operationId: 'getDelivery',
     summary: 'Fetch one delivery with its attempts',
     access: 'session',
-    idPrefix: 'dlv',
-    response: { status: 200, description: 'The delivery.', schema: deliveryWithAttemptsSchema },
+    ...oneObject('dlv', 'The delivery.', deliveryWithAttemptsSchema),
     handle: async ({ merchantId, id }, deps) => {
       const delivery = await getDelivery(deps.db, merchantId, id);
       return { body: { ...deliveryObject(delivery), attempts: delivery.attempts.map(attemptObject) } };
     },
   }),
-  route(`POST ${PATH}/{id}/replay`, {
+  route('POST /{id}/replay', {
     operationId: 'replayDelivery',
     summary: 'Send a delivery again',
     description:
@@ -56,4 +53,4 @@ export const deliveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: deliveryObject(await getDelivery(deps.db, merchantId, id)) };
     },
   }),
-];
+]);

@@ -9,7 +9,8 @@ import {
 import { getEndpoint, listEndpoints } from '../../../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../../operations/webhooks/register-endpoint.ts';
 import type { KeyRing } from '../../../security/sealing.ts';
-import { routeUnder, type Route, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type Route, type RoutePlace, type RouteDeps } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import {
   endpointListSchema,
   endpointSchema,
@@ -22,8 +23,6 @@ import {
 import { onePage, pageObject } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const route = routeUnder<EndpointDeps>('Console webhooks');
-const PATH = '/v1/console/endpoints';
 const ROLES = ['admin', 'developer'] as const;
 
 export type EndpointDeps = RouteDeps & {
@@ -34,8 +33,8 @@ export type EndpointDeps = RouteDeps & {
   readonly keyRing: KeyRing;
 };
 
-export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
-  route(`GET ${PATH}`, {
+export const endpointRoutes = routesUnder<EndpointDeps>('Console webhooks', '/v1/console/endpoints', [
+  route('GET', {
     operationId: 'listEndpoints',
     summary: 'List endpoints, newest first',
     description: 'Includes disabled endpoints. No response shows a secret again.',
@@ -47,16 +46,15 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
     },
   }),
   createRoute,
-  route(`GET ${PATH}/{id}`, {
+  route('GET /{id}', {
     operationId: 'getEndpoint',
     summary: 'Fetch one endpoint',
     access: 'session',
-    idPrefix: 'whe',
-    response: { status: 200, description: 'The endpoint.', schema: endpointSchema },
+    ...oneObject('whe', 'The endpoint.', endpointSchema),
     handle: async ({ merchantId, id }, deps) => ({ body: shownNow(deps, await getEndpoint(deps.db, merchantId, id)) }),
   }),
   changeRoute,
-  route(`DELETE ${PATH}/{id}`, {
+  route('DELETE /{id}', {
     operationId: 'deleteEndpoint',
     summary: 'Delete an endpoint',
     description: 'Nothing more is sent to the endpoint, and its secrets are erased. Its deliveries stay visible.',
@@ -65,7 +63,7 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
     response: { status: 204, description: 'The endpoint is deleted.' },
     handle: ({ merchantId, id, by }, deps) => deleteEndpoint(deps.db, { merchantId, id, by, at: new Date() }),
   }),
-  route(`POST ${PATH}/{id}/rotate`, {
+  route('POST /{id}/rotate', {
     operationId: 'rotateEndpointSecret',
     summary: 'Replace the signing secret with a new one',
     description:
@@ -88,7 +86,7 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
       return { body: { ...shownNow(deps, endpoint), secret } };
     },
   }),
-  route(`POST ${PATH}/{id}/test`, {
+  route('POST /{id}/test', {
     operationId: 'testEndpoint',
     summary: 'Send a test event to an endpoint',
     description: 'An `endpoint.test` event goes to this endpoint alone, whatever types it chose.',
@@ -107,15 +105,15 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
       return { body: { event_id: eventId, delivery_id: deliveryId } };
     },
   }),
-];
+]);
 
 function shownNow(deps: EndpointDeps, endpoint: Endpoint) {
   return endpointObject(endpoint, { at: new Date(), failingLimitMs: deps.endpointFailingLimitMs });
 }
 
-function createRoute(deps: EndpointDeps): Route {
+function createRoute(deps: EndpointDeps, place: RoutePlace): Route {
   const { create: schema } = endpointSettingsSchemas((url) => deps.refuseUrl(url));
-  return route(`POST ${PATH}`, {
+  return route('POST', {
     operationId: 'createEndpoint',
     summary: 'Register an endpoint',
     description: 'The endpoint receives every later event of the types that it chose.',
@@ -140,12 +138,12 @@ function createRoute(deps: EndpointDeps): Route {
       });
       return { body: { ...shownNow(deps, endpoint), secret } };
     },
-  })(deps);
+  })(deps, place);
 }
 
-function changeRoute(deps: EndpointDeps): Route {
+function changeRoute(deps: EndpointDeps, place: RoutePlace): Route {
   const { change: schema } = endpointSettingsSchemas((url) => deps.refuseUrl(url));
-  return route(`PATCH ${PATH}/{id}`, {
+  return route('PATCH /{id}', {
     operationId: 'changeEndpoint',
     summary: 'Change an endpoint, disable or enable it',
     description:
@@ -160,5 +158,5 @@ function changeRoute(deps: EndpointDeps): Route {
       const changes = definedFields({ url, description, eventTypes, state });
       return { body: shownNow(deps, await changeEndpoint(deps.db, { id, changes, by, at: new Date() })) };
     },
-  })(deps);
+  })(deps, place);
 }

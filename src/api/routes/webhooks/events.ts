@@ -1,7 +1,8 @@
 // Events in the console, with exactly the bytes that merchants receive.
 import { getEvent } from '../../../operations/webhooks/read-deliveries.ts';
 import { listEvents } from '../../../db/webhooks/event.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import { deliveryObject } from '../../schemas/webhooks/delivery.ts';
 import {
   eventListSchema,
@@ -12,11 +13,8 @@ import {
 import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const route = routeUnder<RouteDeps>('Console webhooks');
-const PATH = '/v1/console/events';
-
-export const eventRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route(`GET ${PATH}`, {
+export const eventRoutes = routesUnder<RouteDeps>('Console webhooks', '/v1/console/events', [
+  route('GET', {
     operationId: 'listEvents',
     summary: 'List events, newest first',
     access: 'session',
@@ -26,15 +24,14 @@ export const eventRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: pageObject(await listEvents(deps.db, merchantId, filter, query.limit), eventObject) };
     },
   }),
-  route(`GET ${PATH}/{id}`, {
+  route('GET /{id}', {
     operationId: 'getEvent',
     summary: 'Fetch one event with its body and its deliveries',
     access: 'session',
-    idPrefix: 'evt',
-    response: { status: 200, description: 'The event.', schema: eventWithDeliveriesSchema },
+    ...oneObject('evt', 'The event.', eventWithDeliveriesSchema),
     handle: async ({ merchantId, id }, deps) => {
       const { body, deliveries, ...event } = await getEvent(deps.db, merchantId, id);
       return { body: { ...eventObject(event), body, deliveries: deliveries.map(deliveryObject) } };
     },
   }),
-];
+]);

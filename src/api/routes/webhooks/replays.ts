@@ -3,7 +3,8 @@ import { createReplay } from '../../../operations/webhooks/replay-deliveries.ts'
 import { getReplay } from '../../../db/webhooks/replay.ts';
 import { listRequestedReplays, withRequesters } from '../../../operations/webhooks/read-deliveries.ts';
 import type { Replay } from '../../../domain/webhooks/replay.ts';
-import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { route, routesUnder, type RouteDeps } from '../../route.ts';
+import { oneObject } from '../../route-description.ts';
 import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   createReplaySchema,
@@ -14,11 +15,8 @@ import {
   toReplayFilter,
 } from '../../schemas/webhooks/replay.ts';
 
-const route = routeUnder<RouteDeps>('Console webhooks');
-const PATH = '/v1/console/replays';
-
-export const replayRoutes: readonly UnboundRoute<RouteDeps>[] = [
-  route('POST /v1/console/deliveries/replay', {
+export const replayRoutes = routesUnder<RouteDeps>('Console webhooks', '/v1/console', [
+  route('POST /deliveries/replay', {
     operationId: 'createReplay',
     summary: 'Send many deliveries again',
     description:
@@ -33,7 +31,7 @@ export const replayRoutes: readonly UnboundRoute<RouteDeps>[] = [
       return { body: await withRequester(deps, replay) };
     },
   }),
-  route(`GET ${PATH}`, {
+  route('GET /replays', {
     operationId: 'listReplays',
     summary: 'List replays of many deliveries, newest first',
     access: 'session',
@@ -42,17 +40,16 @@ export const replayRoutes: readonly UnboundRoute<RouteDeps>[] = [
       body: pageObject(await listRequestedReplays(deps.db, merchantId, cursor, limit), replayObject),
     }),
   }),
-  route(`GET ${PATH}/{id}`, {
+  route('GET /replays/{id}', {
     operationId: 'getReplay',
     summary: 'Fetch one replay with its progress',
     access: 'session',
-    idPrefix: 'rpl',
-    response: { status: 200, description: 'The replay.', schema: replaySchema },
+    ...oneObject('rpl', 'The replay.', replaySchema),
     handle: async ({ merchantId, id }, deps) => ({
       body: await withRequester(deps, await getReplay(deps.db, merchantId, id)),
     }),
   }),
-];
+]);
 
 async function withRequester({ db }: RouteDeps, replay: Replay) {
   const [withPerson] = await withRequesters(db, replay.merchantId, [replay]);
