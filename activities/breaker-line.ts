@@ -15,7 +15,12 @@ import type { Log } from '../src/log.ts';
 import type { NameOutcome, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 
 /** A permit for one call. Each permit is ended, no matter how the call ended. */
-export type CallPermit = {
+export type CallPermit = OneCallPermit & {
+  /** Takes a grant for one more call for the same payment. False: no call is free in time, or the operator is not called now. */
+  mayCallAgain(): Promise<boolean>;
+};
+
+type OneCallPermit = {
   readonly kind: 'granted';
   /** Reports the outcome of the call to the breaker. Never rejects: the outcome matters more. */
   answered(outcome: SendOutcome | StatusOutcome | NameOutcome): Promise<void>;
@@ -28,9 +33,9 @@ export type BreakerLine = {
   /** Takes the breaker as the database had it at `asOfMs` or later; null if it is closed. */
   learn(breaker: RecordedBreaker | null, asOfMs: number): void;
   /** The probe of a breaker that is not closed. `away`: no call may be made now. Null if the breaker is closed. */
-  probe(): Promise<CallPermit | 'away' | null>;
+  probe(): Promise<OneCallPermit | 'away' | null>;
   /** A permit for a call while the breaker is closed. */
-  permit(): CallPermit;
+  permit(): OneCallPermit;
   /** How long nobody may call, as far as the process knows. */
   restMs(): number;
 };
@@ -70,7 +75,7 @@ export function createBreakerLine(options: BreakerLineOptions): BreakerLine {
     }
   }
 
-  function probing({ number, pauses }: Probe): CallPermit {
+  function probing({ number, pauses }: Probe): OneCallPermit {
     let isOver = false;
     const end = async (found: Parameters<typeof endProbe>[3]['found']): Promise<void> => {
       if (isOver) return;

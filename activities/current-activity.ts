@@ -17,6 +17,15 @@ export function isInLocalActivity(): boolean {
   return asyncLocalStorage.getStore()?.info.isLocal === true;
 }
 
+/**
+ * Whether the workflow may have stopped waiting for the running try: half of its time has passed. Temporal does not say so to a try that
+ * exceeds its timeout, and what the try then records is news to the workflow.
+ */
+export function mayBeAbandoned(): boolean {
+  const info = asyncLocalStorage.getStore()?.info;
+  return info !== undefined && Date.now() - info.currentAttemptScheduledTimestampMs > info.startToCloseTimeoutMs / 2;
+}
+
 /** The try of a payment's activity that is running; null outside of such an activity. */
 export function currentActivity(): RunningActivity | null {
   const info = asyncLocalStorage.getStore()?.info;

@@ -13,6 +13,7 @@ import { messageEvidence, type AskedQuery, type SolicitedMessage } from '../src/
 import { capabilitiesOf, isOperator, OPERATORS, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
 import type { Payment, PaymentRef } from '../src/domain/payments/payment.ts';
+import { generationOf, sentReferenceOf } from '../src/domain/payments/send-generation.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-discrepancy.ts';
 import { operatorStatusOf } from '../src/operators/operator-status.ts';
 import type { Operator, OperatorMessage } from '../src/operators/port.ts';
@@ -20,7 +21,7 @@ import type { ExchangeDeps } from './exchanges.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
-/** The most queries about a payment that messages cause. Further queries follow the schedule alone. */
+/** The most queries about one send of a payment that messages cause. Further queries follow the schedule alone. */
 const MOST_ASKED_AT_ONCE = 10;
 
 type MessagesDeps = ExchangeDeps & { readonly operators: Readonly<Record<OperatorId, Operator>> };
@@ -86,7 +87,9 @@ export function createMessages(deps: MessagesDeps, kinds: PaymentKinds, recorder
     // An answer without a status causes no query at once, and answers that never agree cause a limited number: the schedule goes on.
     const isNews = messages.some(({ isUnread, queryId }) => isUnread && queryId === null);
     const isDecided = queried !== null && queried.status.kind !== 'pending';
-    const isAsked = !isDecided && (isUnconfirmed || isNews) && queries.length < MOST_ASKED_AT_ONCE;
+    const sentAtMs = payment.row.sendBegunAt?.getTime() ?? 0;
+    const asked = queries.filter(({ askedAt }) => askedAt.getTime() >= sentAtMs).length;
+    const isAsked = !isDecided && (isUnconfirmed || isNews) && asked < MOST_ASKED_AT_ONCE;
     if (queried === null) return { payment, queried, isAsked };
     await recorder.recordStatus(ref, payment, queried, null);
     return { payment: await kinds.load(ref), queried, isAsked };
@@ -155,9 +158,13 @@ function messageIn(
   }
 }
 
-/** Each id in the message must be that of the payment. The address of the message stands for an absent id. */
+/**
+ * Each id in the message must be that of the payment, as it was sent last. The address of the message stands for an absent id while the
+ * payment has one generation.
+ */
 function isAbout({ issuedId, operatorReference }: OperatorMessage, row: Payment): boolean {
-  const isOurs = operatorReference === null || operatorReference.toLowerCase() === row.operatorReference;
+  const isOurs =
+    operatorReference === null ? generationOf(row) === 1 : operatorReference.toLowerCase() === sentReferenceOf(row);
   return isOurs && (issuedId === null || row.operatorIssuedId === null || issuedId === row.operatorIssuedId);
 }
 

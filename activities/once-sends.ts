@@ -3,6 +3,7 @@ import { takeBackSend } from '../src/db/payments/payment-progress.ts';
 import type { Database } from '../src/db/platform/database.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
+import { generationOf } from '../src/domain/payments/send-generation.ts';
 import type { Log } from '../src/log.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import { retriedLater } from './failures.ts';
@@ -14,6 +15,8 @@ export type OnceSendDeps = {
   readonly clocks: Pick<Clocks, 'operatorTimeoutMs'>;
   readonly log: Log;
 };
+
+const NO_ANSWER = { basis: null, exchange: null, row: null } as const;
 
 /** A live process records the answer within this time after the call. */
 const RECORDING_MS = 2000;
@@ -33,7 +36,11 @@ export async function leaveToReconciliation(
   const restMs = endedAtMs - Date.now();
   if (restMs > 0) throw retriedLater('SendUnderWay', 'another try to send the payment may be in progress', restMs);
   log.error({ id: ref.id }, 'the outcome of an earlier send is unknown: the payment is not sent again');
-  await kinds.record(ref, { kind: 'outcome_unknown' }, { at: new Date(), basis: null, exchange: null, row: null });
+  await kinds.record(
+    ref,
+    { kind: 'outcome_unknown' },
+    { ...NO_ANSWER, at: new Date(), generation: generationOf(payment.row) },
+  );
 }
 
 /**
@@ -62,6 +69,6 @@ export async function isTakeBackProven(
 ): Promise<boolean> {
   if (releases.isTakeBackAttested(row)) return true;
   log.fatal({ id: ref.id }, 'this service did not record that an earlier send was not processed: it is not sent again');
-  await kinds.record(ref, { kind: 'outcome_unknown' }, { at: new Date(), basis: null, exchange: null, row: null });
+  await kinds.record(ref, { kind: 'outcome_unknown' }, { ...NO_ANSWER, at: new Date(), generation: generationOf(row) });
   return false;
 }

@@ -48,6 +48,8 @@ export type OperatorCallsOptions = Omit<CallGrantsOptions, 'onBreakers'> & {
 
 /** How long a call waits for its permit: less than a workflow task may take. */
 export const LONGEST_GRANT_WAIT_MS = 1000;
+/** How long a further call of one query waits for its grant: the list that needs it answers for many payments. */
+const FURTHER_CALL_WAIT_MS = 10_000;
 /** Calls without a permit are retried at random moments within this time, which grows if more calls wait than the operator takes. */
 const SPREAD_MS = 1000;
 /** The shortest time by which a query is postponed. */
@@ -76,6 +78,13 @@ export function createOperatorCalls(options: OperatorCallsOptions): OperatorCall
     },
   });
 
+  // A probe is one call: until its answer came nobody makes another one.
+  function withFurther(line: Line, permit: ReturnType<Line['permit']>): CallPermit {
+    const mayCallAgain = async () =>
+      line.known() === null && (await grants.take(line.operator, 'callback_query', FURTHER_CALL_WAIT_MS));
+    return { ...permit, mayCallAgain };
+  }
+
   function turnedAway(line: Line): Permission {
     const breaker = line.known();
     if (breaker === null) return { kind: 'none' };
@@ -97,8 +106,8 @@ export function createOperatorCalls(options: OperatorCallsOptions): OperatorCall
         await probe?.end();
         return turnedAway(line);
       }
-      if (probe !== null) return probe;
-      return line.known() === null ? line.permit() : turnedAway(line);
+      if (probe !== null) return withFurther(line, probe);
+      return line.known() === null ? withFurther(line, line.permit()) : turnedAway(line);
     },
 
     async permitQueries(operator, wanted) {
@@ -108,12 +117,15 @@ export function createOperatorCalls(options: OperatorCallsOptions): OperatorCall
         const probe = await line.probe();
         if (probe === null || probe === 'away') continue;
         if ((await grants.takeForQueries(operator, 1)) === 0) await probe.end();
-        else groups.push({ count: 1, kinds: line.kinds, permitOf: () => probe, end: () => probe.end() });
+        else {
+          const permit = withFurther(line, probe);
+          groups.push({ count: 1, kinds: line.kinds, permitOf: () => permit, end: () => probe.end() });
+        }
       }
       const isAnyClosed = all.some((line) => line.known() === null);
       const count = isAnyClosed ? await grants.takeForQueries(operator, wanted) : 0;
       const closed = all.filter((line) => line.known() === null);
-      if (count > 0 && closed.length > 0) groups.push(groupOf(closed, count));
+      if (count > 0 && closed.length > 0) groups.push(groupOf(closed, count, withFurther));
       const isProbed = (line: Line) => groups.some(({ kinds }) => kinds === line.kinds);
       const held = all
         .filter((line) => line.known() !== null && !isProbed(line))
@@ -138,14 +150,18 @@ function linesOf(operator: OperatorId, options: OperatorCallsOptions & { readonl
   );
 }
 
-function groupOf(lines: readonly Line[], count: number): QueryPermits {
+function groupOf(
+  lines: readonly Line[],
+  count: number,
+  withFurther: (line: Line, permit: ReturnType<Line['permit']>) => CallPermit,
+): QueryPermits {
   return {
     count,
     kinds: lines.flatMap(({ kinds }) => kinds),
     permitOf(kind) {
       const line = lines.find(({ kinds }) => kinds.includes(kind));
       if (line === undefined) throw new Error(`no ${kind} is asked about now`);
-      return line.permit();
+      return withFurther(line, line.permit());
     },
     end: () => Promise.resolve(),
   };

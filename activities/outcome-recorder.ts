@@ -4,7 +4,6 @@ import { addNotFound, markAccepted, recordIssuedId, resetNotFounds } from '../sr
 import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import { contradictionIn, IssuedIdReused } from '../src/domain/payments/discrepancy.ts';
-import type { FailureCode } from '../src/domain/payments/failure.ts';
 import {
   LIFECYCLES,
   needsOperatorStatus,
@@ -13,7 +12,9 @@ import {
 } from '../src/domain/payments/lifecycle.ts';
 import { basisOf, type QueriedStatus } from '../src/domain/payments/operator-status.ts';
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
+import { generationOf } from '../src/domain/payments/send-generation.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
+import type { SendOutcome } from '../src/operators/port.ts';
 import { recordExchange, type ExchangeDeps } from './exchanges.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
@@ -39,10 +40,17 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
       exchange: NewExchange | null,
     ): Promise<PaymentSnapshot> {
       const apply = async (said: SaidOfPayment) => {
-        const row = payment.row.kind === 'collection' ? payment.row : null;
-        const writer = createWriter(ref, said, { row, exchange }, { ...deps, kinds });
+        const writer = createWriter(ref, said, firstOf(payment, exchange), { ...deps, kinds });
+        const generation = generationOf(payment.row);
         try {
-          return await applyStatus(ref.kind, payment.snapshot, { ...deps, kinds, ref, queried: said, writer });
+          return await applyStatus(ref.kind, payment.snapshot, {
+            ...deps,
+            kinds,
+            ref,
+            queried: said,
+            writer,
+            generation,
+          });
         } finally {
           await writer.finish();
         }
@@ -64,9 +72,8 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
       payment: LoadedPayment,
       exchange: NewExchange | null,
     ): Promise<PaymentSnapshot> {
-      const row = payment.row.kind === 'collection' ? payment.row : null;
       const queried: SaidOfPayment = { status: { kind: 'unknown' }, queriedAtMs: Date.now() };
-      const writer = createWriter(ref, queried, { row, exchange }, { ...deps, kinds });
+      const writer = createWriter(ref, queried, firstOf(payment, exchange), { ...deps, kinds });
       try {
         return await writer.record({ kind: 'outcome_unknown' });
       } finally {
@@ -74,23 +81,39 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
       }
     },
 
-    /** Records the operator's refusal of the only try to send the payment; after another try a refusal decides nothing. */
-    async recordRefusal(
-      ref: PaymentRef,
-      failureCode: FailureCode,
-      queriedAtMs: number,
-      exchange: NewExchange | null,
-    ): Promise<PaymentSnapshot> {
-      const queried: QueriedStatus = { status: { kind: 'refused', failureCode }, queriedAtMs };
-      const writer = createWriter(ref, queried, { row: null, exchange }, { ...deps, kinds });
-      try {
-        return await writer.record({ kind: 'declined', failureCode });
-      } finally {
-        await writer.finish();
-      }
-    },
+    /** `refusal`: of the only try to send the payment; after another try a refusal decides nothing. */
+    recordRefusal: (ref: PaymentRef, payment: LoadedPayment, refusal: Refusal, exchange: NewExchange | null) =>
+      applyRefusal({ ref, payment, refusal, exchange }, { ...deps, kinds }),
   };
 }
+
+type Refused = {
+  readonly ref: PaymentRef;
+  readonly payment: LoadedPayment;
+  readonly refusal: Refusal;
+  readonly exchange: NewExchange | null;
+};
+
+/** A payout that is refused for our float is sent again later; any other payment fails. */
+async function applyRefusal(
+  { ref, payment, refusal, exchange }: Refused,
+  deps: RecorderDeps & { readonly kinds: PaymentKinds },
+): Promise<PaymentSnapshot> {
+  const { code: failureCode, isFloatLow, queriedAtMs } = refusal;
+  const status = { kind: 'refused', failureCode, ...(isFloatLow && { isFloatLow }) } as const;
+  const queried: QueriedStatus = { status, queriedAtMs };
+  const writer = createWriter(ref, queried, { ...firstOf(payment, exchange), row: null }, deps);
+  try {
+    const waiting = await sendAgainLater(ref, queried, generationOf(payment.row), deps.kinds);
+    return waiting ?? (await writer.record({ kind: 'declined', failureCode }));
+  } finally {
+    await writer.finish();
+  }
+}
+
+type Refusal = Pick<Extract<SendOutcome, { kind: 'refused' }>, 'code' | 'isFloatLow'> & {
+  readonly queriedAtMs: number;
+};
 
 /** A status, and the id that the operator issued with it. */
 export type SaidOfPayment = QueriedStatus & { readonly issuedId?: string };
@@ -101,13 +124,25 @@ type Writer = {
   finish(): Promise<void>;
 };
 
+/** The payment as it was read before the call, and the exchange that nobody has recorded. */
+type FirstRecord = {
+  readonly row: Collection | null;
+  readonly exchange: NewExchange | null;
+  readonly generation: number;
+};
+
+function firstOf({ row }: LoadedPayment, exchange: NewExchange | null): FirstRecord {
+  return { row: row.kind === 'collection' ? row : null, exchange, generation: generationOf(row) };
+}
+
 function createWriter(
   ref: PaymentRef,
   queried: SaidOfPayment,
-  first: { readonly row: Collection | null; readonly exchange: NewExchange | null },
+  first: FirstRecord,
   { kinds, ...deps }: RecorderDeps & { readonly kinds: PaymentKinds },
 ): Writer {
   let { row, exchange: unrecorded } = first;
+  const { generation } = first;
   // For a payout or refund the id is recorded with the acceptance.
   let unissued = ref.kind === 'collection' ? (queried.issuedId ?? null) : null;
   return {
@@ -115,7 +150,14 @@ function createWriter(
       const basis = needsOperatorStatus(transition) ? basisOf(queried) : null;
       const exchange = ref.kind === 'collection' ? unrecorded : null;
       const issuedId = ref.kind === 'collection' ? unissued : null;
-      const snapshot = await kinds.record(ref, transition, { at: new Date(), basis, exchange, row, issuedId });
+      const snapshot = await kinds.record(ref, transition, {
+        at: new Date(),
+        basis,
+        exchange,
+        row,
+        issuedId,
+        generation,
+      });
       row = null;
       if (issuedId !== null) unissued = null;
       if (exchange !== null) unrecorded = null;
@@ -132,6 +174,8 @@ type Application = RecorderDeps & {
   readonly kinds: PaymentKinds;
   readonly ref: PaymentRef;
   readonly queried: SaidOfPayment;
+  /** The generation that the status is about. */
+  readonly generation: number;
   readonly writer: Writer;
 };
 
@@ -141,8 +185,10 @@ async function applyStatus<Kind extends PaymentKind>(
   before: PaymentSnapshot<Kind>,
   application: Application,
 ): Promise<PaymentSnapshot> {
-  const { queried, writer } = application;
+  const { ref, queried, writer, generation, kinds } = application;
   const clocks = paymentClocks(application.clocks);
+  const waiting = await sendAgainLater(ref, queried, generation, kinds);
+  if (waiting !== null) return waiting;
   let snapshot = await applyToSend(kind, before, application);
   for (;;) {
     if (contradictionIn(kind, snapshot.state, queried.status) !== null) await recordContradiction(application);
@@ -154,11 +200,26 @@ async function applyStatus<Kind extends PaymentKind>(
   }
 }
 
+/**
+ * One transaction, if the operator refuses a payout for our float: records that it is sent again later, and returns it. Null if it is not
+ * sent again.
+ */
+async function sendAgainLater(
+  ref: PaymentRef,
+  { status }: QueriedStatus,
+  refused: number,
+  kinds: PaymentKinds,
+): Promise<PaymentSnapshot | null> {
+  if (ref.kind !== 'payout' || !('isFloatLow' in status)) return null;
+  const { failureCode } = status;
+  return kinds.recordNextGeneration(ref, { refused, failureCode, requiresOneTry: status.kind === 'refused' });
+}
+
 /** Records what the status says about the send of a payout or refund: the operator has the payment, or does not know it. */
 async function applyToSend<Kind extends PaymentKind>(
   kind: Kind,
   before: PaymentSnapshot<Kind>,
-  { db, clocks, kinds, ref, queried }: Application,
+  { db, clocks, kinds, ref, queried, generation }: Application,
 ): Promise<PaymentSnapshot<Kind>> {
   // A collection has a state for an accepted send.
   if (ref.kind === 'collection') return before;
@@ -166,7 +227,7 @@ async function applyToSend<Kind extends PaymentKind>(
   let snapshot = before;
   const { issuedId } = queried;
   if (lifecycle.isAcceptanceUnrecorded(before, queried.status) || issuedId !== undefined) {
-    await markAccepted(db, ref, new Date(), issuedId ?? null);
+    await markAccepted(db, ref, new Date(), { issuedId: issuedId ?? null, generation });
     // The snapshot may be older than the send, and an accepted payment was sent.
     snapshot = { ...before, isSendBegun: true, isAccepted: true };
   }

@@ -15,12 +15,14 @@ import { isReleasedByOthers } from '../src/domain/payments/release.ts';
 import type { Reversal } from '../src/domain/payments/reversal.ts';
 import type { RecordedBy } from '../src/domain/work.ts';
 import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
+import { generationOf, sendAgainAt, sentReferenceOf } from '../src/domain/payments/send-generation.ts';
 import { sendProgressOf, type SendClocks } from '../src/domain/payments/recorded-send.ts';
 import type { Log } from '../src/log.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
+import { recordNextGeneration, type RecordNextGeneration } from '../src/operations/payments/record-next-generation.ts';
 import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { recordUnattestedRelease, recordReusedReceipt } from '../src/operations/payments/record-discrepancy.ts';
-import type { Operator, SendOutcome, SentPayment, StatusOutcome } from '../src/operators/port.ts';
+import type { MayCallAgain, Operator, SendOutcome, SentPayment, StatusOutcome } from '../src/operators/port.ts';
 import { getPayment } from '../src/db/payments/payment.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 
@@ -46,7 +48,7 @@ export type LoadedPayment = {
   send(operator: Operator): Promise<SendOutcome>;
   /** The ids by which a query names the payment. */
   readonly sent: SentPayment;
-  queryStatus(operator: Operator, sent: SentPayment): Promise<StatusOutcome>;
+  queryStatus(operator: Operator, sent: SentPayment, mayCallAgain: MayCallAgain): Promise<StatusOutcome>;
 };
 
 type PaymentKindsDeps = {
@@ -54,8 +56,8 @@ type PaymentKindsDeps = {
   readonly payments: PaymentContext;
   readonly releases: ReleaseAttestor;
   readonly clocks: SendClocks;
-  /** Who records the consequences of the operators' answers. */
-  readonly recordedBy: RecordedBy;
+  /** Who records the consequences of the operators' answers, asked at each record. */
+  readonly recordedBy: () => RecordedBy;
   readonly log: Log;
 };
 
@@ -65,7 +67,6 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
   const { db, log } = deps;
   const load = async (ref: PaymentRef) => loaded(await getPayment(db, ref), deps);
   const holdUnattested = (ref: PaymentRef, at: Date) => recordHeld(ref, at, deps);
-
   return {
     load,
 
@@ -90,6 +91,8 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
     /** One transaction: records the discrepancy that this service did not release the payment. True until a person settles it. */
     holdUnattested,
 
+    recordNextGeneration: (ref: PaymentRef<'payout'>, refusal: FloatRefusal) => recordGeneration(ref, refusal, deps),
+
     /**
      * Workflows record transitions of their own kind only: the table has no transition for an input of another kind. If the operator's
      * receipt has paid another payment, the outcome of this payment is unknown until the operator gives another status, and a person must
@@ -110,7 +113,7 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
         const { operatorReceipt } = error;
         const isNew = await recordReusedReceipt(db, { ref, operatorReceipt, at });
         // The operator has the payment: no later "not found" may free the money.
-        if (ref.kind !== 'collection') await markAccepted(db, ref, at);
+        if (ref.kind !== 'collection') await markAccepted(db, ref, at, { generation: recording.generation ?? null });
         const { id, merchantId } = ref;
         if (isNew)
           log.fatal(
@@ -131,6 +134,27 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
   };
 }
 
+type FloatRefusal = Pick<RecordNextGeneration, 'refused' | 'failureCode' | 'requiresOneTry'>;
+
+/**
+ * One transaction: records that the payout is sent again later, because the operator refused it for our float; returns the payout. Null if
+ * the payout may not be sent again. A payout that this service did not release is held for a person.
+ */
+async function recordGeneration(
+  ref: PaymentRef<'payout'>,
+  refusal: FloatRefusal,
+  deps: PaymentKindsDeps,
+): Promise<PaymentSnapshot | null> {
+  const { db, recordedBy, payments, clocks, log } = deps;
+  const { snapshot, isReleaseUnattested } = loaded(await getPayment(db, ref), deps);
+  const at = new Date();
+  if (isReleaseUnattested && (await recordHeld(ref, at, deps))) return snapshot;
+  const payout = await recordNextGeneration(payments, { ref, ...refusal, at, recordedBy: recordedBy() });
+  if (payout !== null && generationOf(payout) > refusal.refused && payout.sendBegunAt === null)
+    log.warn({ id: ref.id }, 'the operator refused the payout for our float: it is sent again later');
+  return payout && payoutSnapshot(payout, clocks);
+}
+
 type Recording = {
   readonly at: Date;
   readonly basis: StatusBasis | null;
@@ -138,6 +162,8 @@ type Recording = {
   readonly exchange: NewExchange | null;
   /** The id that the operator issued, recorded with the input; for a collection only. */
   readonly issuedId?: string | null;
+  /** The generation that the operator's answer is about; absent if the input follows from no answer. */
+  readonly generation?: number;
   /** A collection as read a moment ago; null: it is read again. */
   readonly row: Collection | null;
 };
@@ -145,7 +171,7 @@ type Recording = {
 async function recordOnce(
   ref: PaymentRef,
   input: TransitionInput,
-  { at, basis, exchange, row, issuedId = null }: Recording,
+  { at, basis, exchange, row, issuedId = null, generation }: Recording,
   { payments, log, recordedBy, clocks }: PaymentKindsDeps,
 ): Promise<PaymentSnapshot> {
   const { payment, isPosted } = await recordTransition(payments, {
@@ -156,7 +182,8 @@ async function recordOnce(
     before: row,
     exchange,
     issuedId,
-    recordedBy,
+    recordedBy: recordedBy(),
+    ...(generation !== undefined && { generation }),
   });
   if (!isPosted)
     log.fatal({ id: ref.id }, 'money left twice: the operator returned the collection, and our refund was paid');
@@ -201,12 +228,13 @@ function loadedCollection(collection: Collection): LoadedPayment {
         money: collection,
         payerMessage: collection.description ?? collection.reference,
       }),
-    queryStatus: (operator, sent) => operator.getCollectionStatus(sent),
+    queryStatus: (operator, sent, mayCallAgain) => operator.getCollectionStatus(sent, mayCallAgain),
   };
 }
 
 function loadedPayout(payout: Payout, releases: ReleaseAttestor, clocks: SendClocks): LoadedPayment {
-  const { operatorReference, sendDeadlineAt } = payout;
+  const { sendDeadlineAt, generation } = payout;
+  const operatorReference = sentReferenceOf(payout);
   return {
     operator: payout.operator,
     requestId: payout.requestId,
@@ -215,7 +243,11 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, clocks: SendClo
     ...sendOf(payout),
     isReleaseUnattested: isReleaseUnattested(payout, releases),
     sendDeadlineAt,
-    maySend: (now) => payout.state === 'released' && sendDeadlineAt !== null && sendDeadlineAt > now,
+    maySend: (now) =>
+      payout.state === 'released' &&
+      sendDeadlineAt !== null &&
+      sendDeadlineAt > now &&
+      (generation === null || generation.sendAfter <= now),
     send: (operator) =>
       operator.sendPayout({
         operatorReference,
@@ -270,7 +302,7 @@ function sendOf(payment: Payment) {
     isSentOnce,
     isAskable: status !== 'none' && isFound && (isSendBegun || !isSentOnce),
     sent: {
-      operatorReference: payment.operatorReference,
+      operatorReference: sentReferenceOf(payment),
       issuedId: payment.operatorIssuedId,
       namedId: null,
       sentAt: payment.sendBegunAt,
@@ -290,7 +322,7 @@ function snapshotOf(payment: Payment, clocks: SendClocks): PaymentSnapshot {
   }
 }
 
-function collectionSnapshot(collection: Collection): CollectionSnapshot {
+export function collectionSnapshot(collection: Collection): CollectionSnapshot {
   return {
     state: collection.state,
     failureCode: collection.failureCode,
@@ -302,10 +334,12 @@ function collectionSnapshot(collection: Collection): CollectionSnapshot {
 }
 
 function payoutSnapshot(payout: Payout, clocks: SendClocks): PayoutSnapshot {
+  const againAt = sendAgainAt(payout);
   return {
     state: payout.state,
     ...approvalsOf(payout),
     ...sendProgressOf(payout, clocks),
+    ...(againAt && { sendAgainAtMs: againAt.getTime() }),
   };
 }
 

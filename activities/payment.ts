@@ -9,6 +9,7 @@ import {
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
+import { mayBeAbandoned } from './current-activity.ts';
 import type { OperatorCalls } from './operator-calls.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
@@ -33,7 +34,7 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 /** No activity takes an operator's answer from Temporal: the activity that receives the answer records its consequences. */
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const { clocks, log } = deps;
-  const kinds = createPaymentKinds({ ...deps, recordedBy: 'workflow' });
+  const kinds = createPaymentKinds({ ...deps, recordedBy: () => (mayBeAbandoned() ? 'other' : 'workflow') });
   const recorder = createOutcomeRecorder(deps, kinds);
   return {
     sendWithOperator: createSend(deps, kinds, recorder),

@@ -8,6 +8,7 @@ import { paymentClocks, type Clocks, type PaymentClocks } from '../src/domain/cl
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import { OPERATORS, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
+import { generationOf } from '../src/domain/payments/send-generation.ts';
 import { nextQueryDue } from '../src/domain/payments/status-schedule.ts';
 import type { Operator, SendOutcome } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
@@ -172,15 +173,15 @@ async function beginTry(ref: PaymentAtOperator, deps: SendDeps, kinds: PaymentKi
 async function beginFirstSend(ref: PaymentRef, { row }: LoadedPayment, { db, clocks }: SendDeps): Promise<Date | null> {
   const at = new Date();
   const firstQuery = nextQueryDue({ ...row, sendBegunAt: at }, 0, at, clocks);
-  return (await markSendBegun(db, ref, at, firstQuery)) ? at : null;
+  return (await markSendBegun(db, ref, at, { firstQuery, generation: generationOf(row) })) ? at : null;
 }
 
 async function beginFurtherTry(
   ref: PaymentRef,
-  { isSentOnce, isSendBegun }: LoadedPayment,
+  { isSentOnce, isSendBegun, row }: LoadedPayment,
   { db }: SendDeps,
 ): Promise<boolean> {
-  return !isSentOnce && isSendBegun && markSendRepeated(db, ref, new Date());
+  return !isSentOnce && isSendBegun && markSendRepeated(db, ref, new Date(), generationOf(row));
 }
 
 /** Whether another try may follow a try of unknown outcome. A payment that is sent once: only after its send was taken back. */
@@ -245,7 +246,7 @@ async function recordAnswer(
         return recorder.recordStatus(ref, payment, queried, unrecorded);
       }
       case 'refused':
-        return recorder.recordRefusal(ref, outcome.code, queriedAtMs, unrecorded);
+        return recorder.recordRefusal(ref, payment, { ...outcome, queriedAtMs }, unrecorded);
       case 'unknown':
         return recorder.recordUnknownOutcome(ref, payment, unrecorded);
     }

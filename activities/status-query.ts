@@ -110,7 +110,10 @@ export type PermittedQuery = {
   readonly findings: MessageFindings | null;
 };
 
-/** One call, or none if the operator could not find the payment. The caller records the exchange, and ends the permit. */
+/**
+ * One call, or as many as the permit allows if one is not enough; none if the operator could not find the payment. The caller records the
+ * exchange, and ends the permit.
+ */
 export async function queryOperator(
   ref: PaymentRef,
   { payment, permit, findings }: PermittedQuery,
@@ -121,7 +124,7 @@ export async function queryOperator(
   if (!payment.isAskable) return { queried: { status: { kind: 'unknown' }, queriedAtMs }, exchange: null };
   const queryId = findings && (await deps.messages.beginQuery(ref, payment, findings.lastMessageId));
   const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'status_query', () =>
-    payment.queryStatus(operators[payment.operator], { ...payment.sent, queryId }),
+    payment.queryStatus(operators[payment.operator], { ...payment.sent, queryId }, () => permit.mayCallAgain()),
   );
   await permit.answered(outcome);
   if (outcome.kind === 'unreadable' || outcome.kind === 'paid_unreadable') {

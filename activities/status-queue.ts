@@ -53,7 +53,7 @@ const LEASE_MARGIN_MS = 15_000;
 
 /** Any number of processes may run the queue on one database: each query is claimed by one process. */
 export function startStatusQueue(deps: StatusQueueDeps): StatusQueue {
-  const kinds = createPaymentKinds({ ...deps, recordedBy: 'other' });
+  const kinds = createPaymentKinds({ ...deps, recordedBy: () => 'other' });
   const recorder = createOutcomeRecorder(deps, kinds);
   const messages = createMessages(deps, kinds, recorder);
   const context: QueryContext = { ...deps, kinds, recorder, messages };

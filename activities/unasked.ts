@@ -2,6 +2,7 @@
 import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
 import { LIFECYCLES, type PaymentSnapshot, type TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
+import { generationOf } from '../src/domain/payments/send-generation.ts';
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
@@ -18,7 +19,8 @@ export async function recordUnasked(
   const next = nextOf(ref.kind, payment.snapshot, queried, clocks);
   if (next?.kind !== 'outcome_unknown') return payment.snapshot;
   const transition = { kind: 'outcome_unknown' } as const;
-  return kinds.record(ref, transition, { at: new Date(), basis: null, exchange: null, row: null });
+  const generation = generationOf(payment.row);
+  return kinds.record(ref, transition, { at: new Date(), basis: null, exchange: null, row: null, generation });
 }
 
 function nextOf<Kind extends PaymentKind>(

@@ -10,6 +10,7 @@ import { freePort } from '../src/engines/process/ports.ts';
 import { startPostgresServer } from '../src/engines/postgres/server.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import { newId } from '../src/domain/ids.ts';
+import { neverSent } from '../src/domain/payments/new-payment.ts';
 import { prepareDatabase } from '../src/server/prepare-database.ts';
 import { hashApiKey } from '../src/security/api-key.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
@@ -117,12 +118,7 @@ function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Col
     createdAt: at,
     updatedAt: at,
     promptDeadlineAt: new Date(at.getTime() + 60_000),
-    sendBegunAt: null,
-    sendsOnce: false,
-    sendsTakenBack: 0,
-    takeBackAttestation: null,
-    receiptFollows: false,
-    operatorIssuedId: null,
+    ...neverSent({ operator: 'mtn-momo', kind: 'collection' }),
     promptExpiresAt: null,
   };
 }

@@ -8,7 +8,7 @@ CREATE TABLE api_key_uses (
 );
 CREATE TRIGGER api_key_uses_check BEFORE UPDATE ON api_key_uses FOR EACH ROW WHEN (new.api_key_id <> old.api_key_id OR old.last_used_at IS NOT NULL AND new.last_used_at IS NULL) EXECUTE FUNCTION check_api_key_use();
 CREATE TRIGGER api_key_uses_kept BEFORE DELETE OR TRUNCATE ON api_key_uses FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TABLE api_key_uses IS 'When each API key was last used. A row of its own, so that the row of a key changes with the key alone, and whoever relies on the version of that row need not verify the key again because it was used.';
+COMMENT ON TABLE api_key_uses IS 'When each API key was last used. The row is separate, so that the row of a key changes with the key alone, and a process that relies on the version of that row need not verify the key again after each use.';
 COMMENT ON TRIGGER api_key_uses_check ON api_key_uses IS 'Refuses to clear the last use, and to change the key of the row.';
 COMMENT ON TRIGGER api_key_uses_kept ON api_key_uses IS 'Refuses to delete rows and to truncate.';
 
@@ -46,7 +46,7 @@ CREATE TRIGGER api_keys_add_use AFTER INSERT ON api_keys FOR EACH ROW EXECUTE FU
 CREATE TRIGGER api_keys_check BEFORE INSERT OR UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION check_api_key();
 CREATE TRIGGER api_keys_kept BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE api_keys IS 'A secret with which the server of a merchant calls the API. Only its digest is stored.';
-COMMENT ON COLUMN api_keys.allowed_addresses IS 'The blocks of addresses that the key works from. Null: everywhere.';
+COMMENT ON COLUMN api_keys.allowed_addresses IS 'The blocks of addresses from which the key works. Null: all addresses.';
 COMMENT ON COLUMN api_keys.created_by IS 'The maker of the payouts that are created with the key.';
 COMMENT ON COLUMN api_keys.replaced_by IS 'The key that a rotation created in its place.';
 COMMENT ON TRIGGER api_keys_add_use ON api_keys IS 'Refuses nothing. It adds the row of api_key_uses.';
@@ -78,10 +78,10 @@ CREATE INDEX api_requests_list_by_route ON api_requests USING btree (merchant_id
 CREATE INDEX api_requests_list_of_failed ON api_requests USING btree (merchant_id, id DESC) WHERE status >= 400;
 CREATE INDEX api_requests_list_of_object ON api_requests USING btree (merchant_id, object_id, id DESC) WHERE object_id IS NOT NULL;
 COMMENT ON TABLE api_requests IS 'The request log, without bodies, queries and headers, which hold phone numbers and secrets. Rows are written in batches after the responses. Some may be missing, which the metrics count.';
-COMMENT ON COLUMN api_requests.route IS 'The path with names in the place of ids.';
+COMMENT ON COLUMN api_requests.route IS 'The path with names instead of ids.';
 COMMENT ON COLUMN api_requests.path IS 'As it was sent, without the query.';
 COMMENT ON COLUMN api_requests.is_repeat IS 'The response was the stored response of an earlier request.';
-COMMENT ON COLUMN api_requests.object_id IS 'What the request was about, or created.';
+COMMENT ON COLUMN api_requests.object_id IS 'The object that the request concerned or created.';
 
 CREATE TABLE approvals (
   payment_id text COLLATE "C" NOT NULL,
@@ -130,8 +130,8 @@ CREATE TABLE audit_chains (
 CREATE INDEX audit_chains_unsigned ON audit_chains USING btree (unsigned_since) WHERE unsigned_since IS NOT NULL;
 CREATE TRIGGER audit_chains_kept BEFORE DELETE OR UPDATE OF chain OR TRUNCATE ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_chains_note_unsigned BEFORE UPDATE OF "position" ON audit_chains FOR EACH ROW EXECUTE FUNCTION note_unsigned();
-COMMENT ON TABLE audit_chains IS 'The end of each chain. What concerns no merchant is in the chain `service`. Whoever links or signs locks the row of `service`: every account of the database could hold an advisory lock, and only that of the application locks this row.';
-COMMENT ON COLUMN audit_chains."position" IS 'How many entries it has.';
+COMMENT ON TABLE audit_chains IS 'The end of each chain. Entries that concern no merchant are in the chain `service`. A process that links or signs locks the row of `service`: every account of the database could hold an advisory lock, and only that of the application locks this row.';
+COMMENT ON COLUMN audit_chains."position" IS 'How many entries the chain has.';
 COMMENT ON COLUMN audit_chains.hash IS 'The hash of the last entry. Zeros for an empty chain.';
 COMMENT ON COLUMN audit_chains.unsigned_since IS 'When the first of the entries that no head covers was linked, by the clock of the database. Null: there are none.';
 COMMENT ON TRIGGER audit_chains_kept ON audit_chains IS 'Refuses to rename a chain, to delete rows and to truncate.';
@@ -174,8 +174,8 @@ CREATE INDEX audit_entries_recoveries ON audit_entries USING btree (merchant_id,
 CREATE TRIGGER audit_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_entries_queue_link AFTER INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION queue_audit_link();
 COMMENT ON TABLE audit_entries IS 'Who did what, or was refused what, and when.';
-COMMENT ON COLUMN audit_entries.staff_id IS 'Who of the staff of the service acted. Null: a person, an API key or the service by itself.';
-COMMENT ON COLUMN audit_entries.staff IS 'Their name.';
+COMMENT ON COLUMN audit_entries.staff_id IS 'The person of the staff of the service who acted. Null: a person, an API key or the service by itself.';
+COMMENT ON COLUMN audit_entries.staff IS 'The name of that person of the staff.';
 COMMENT ON TRIGGER audit_entries_append_only ON audit_entries IS 'Refuses every update, delete and truncate: rows are only added.';
 COMMENT ON TRIGGER audit_entries_queue_link ON audit_entries IS 'Refuses nothing. The entry waits for its link.';
 
@@ -255,12 +255,12 @@ END),
 ) WITH (fillfactor=20);
 CREATE TRIGGER breakers_check BEFORE UPDATE ON breakers FOR EACH ROW WHEN (new.operator <> old.operator OR new.product <> old.product OR new.probes < old.probes OR new.state = 'half_open'::text AND (old.state = 'closed'::text OR old.retry_at > clock_timestamp() OR new.probes <> (old.probes + 1))) EXECUTE FUNCTION check_breaker();
 COMMENT ON TABLE breakers IS 'While a breaker is not closed, nobody sends a payment to this product of the operator or asks about one, except one call after each pause. No row: it never opened.';
-COMMENT ON COLUMN breakers.state IS 'open: nobody calls before `retry_at`. half_open: one call is under way, and its answer closes or opens the breaker.';
+COMMENT ON COLUMN breakers.state IS 'open: nobody calls before `retry_at`. half_open: one call is in progress, and its answer closes or opens the breaker.';
 COMMENT ON COLUMN breakers.cause IS 'What the calls that opened it had in common. staff: a person opened it, and a person alone closes it.';
 COMMENT ON COLUMN breakers.reason IS 'A status and a code of the operator, or the words of the staff. Merchants do not see it.';
-COMMENT ON COLUMN breakers.opened_at IS 'Since when the operator is not called as usual: it stays while pause follows pause.';
+COMMENT ON COLUMN breakers.opened_at IS 'Since when the operator is not called as usual. The time stays while one pause follows another.';
 COMMENT ON COLUMN breakers.retry_at IS 'Open: the end of the pause. Half-open: when its one call counts as lost, because the process that makes it may have died.';
-COMMENT ON COLUMN breakers.pauses IS 'How many pauses there were since it opened: the next one is longer.';
+COMMENT ON COLUMN breakers.pauses IS 'How many pauses there were since the breaker opened: the next one is longer.';
 COMMENT ON COLUMN breakers.probes IS 'Numbers the single calls. Each records its answer under its number, so that one that was given up as lost changes nothing.';
 COMMENT ON TRIGGER breakers_check ON breakers IS 'Refuses another operator or product, a number of calls that falls, and a call before the end of the pause or of the call before it, or under the number of another.';
 
@@ -273,9 +273,9 @@ CREATE TABLE call_grants (
   CONSTRAINT call_grants_taken CHECK (taken >= 0)
 ) WITH (fillfactor=20);
 CREATE TRIGGER call_grants_check BEFORE UPDATE ON call_grants FOR EACH ROW WHEN (new.operator <> old.operator OR new.second < old.second OR new.second = old.second AND new.taken < old.taken) EXECUTE FUNCTION check_call_grants();
-COMMENT ON TABLE call_grants IS 'A process takes grants before it calls an operator, and those that it does not use end with their second. The row is the limit that all processes share.';
+COMMENT ON TABLE call_grants IS 'A process takes grants before it calls an operator. Grants that it does not use end with their second. The row is the limit that all processes share.';
 COMMENT ON COLUMN call_grants.second IS 'By the clock of the database, which all processes share.';
-COMMENT ON COLUMN call_grants.taken IS 'In that second.';
+COMMENT ON COLUMN call_grants.taken IS 'How many grants were taken in that second.';
 COMMENT ON TRIGGER call_grants_check ON call_grants IS 'Refuses another operator, an earlier second, and fewer grants of one second.';
 
 CREATE TABLE checkout_attempts (
@@ -294,7 +294,7 @@ CREATE INDEX checkout_attempts_list ON checkout_attempts USING btree (checkout_i
 CREATE TRIGGER checkout_attempts_check BEFORE INSERT ON checkout_attempts FOR EACH ROW EXECUTE FUNCTION check_checkout_attempt();
 CREATE TRIGGER checkout_attempts_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON checkout_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE checkout_attempts IS 'One new collection by which a payer tries to pay a checkout.';
-COMMENT ON COLUMN checkout_attempts.code_sha256 IS 'Of the code in the address of the page of the attempt, which only the payer knows.';
+COMMENT ON COLUMN checkout_attempts.code_sha256 IS 'The digest of the code in the address of the page of the attempt. Only the payer has that code.';
 COMMENT ON TRIGGER checkout_attempts_check ON checkout_attempts IS 'Refuses an attempt whose collection is not as the checkout asks for, at a checkout that is cancelled or expired, at a one-time checkout that was or can be paid, and a second live attempt of a phone.';
 COMMENT ON TRIGGER checkout_attempts_kept ON checkout_attempts IS 'Refuses every update, delete and truncate: rows are only added.';
 
@@ -335,7 +335,7 @@ CREATE TRIGGER checkouts_kept BEFORE DELETE OR TRUNCATE ON checkouts FOR EACH ST
 CREATE TRIGGER checkouts_note AFTER INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION note_state_change();
 COMMENT ON TABLE checkouts IS 'What a merchant asks payers for on a page.';
 COMMENT ON COLUMN checkouts.code IS '160 random bits, in the address of its page.';
-COMMENT ON TRIGGER checkouts_check ON checkouts IS 'Refuses a new checkout that is cancelled, in live one that sends payers back without https, and every change but one cancellation.';
+COMMENT ON TRIGGER checkouts_check ON checkouts IS 'Refuses a new checkout that is cancelled, a live one that sends payers back without https, and every change except one cancellation.';
 COMMENT ON TRIGGER checkouts_kept ON checkouts IS 'Refuses to delete rows and to truncate.';
 COMMENT ON TRIGGER checkouts_note ON checkouts IS 'Refuses nothing. It adds a row to state_changes.';
 
@@ -452,7 +452,7 @@ CREATE TRIGGER discrepancies_kept BEFORE DELETE OR TRUNCATE ON discrepancies FOR
 COMMENT ON TABLE discrepancies IS 'A status of an operator that contradicts the recorded outcome of a payment. It leads to no posting by itself: the ledger check reports it every day until a person records how it was settled. Another one of its kind may follow.';
 COMMENT ON COLUMN discrepancies.payment_id IS 'A payer whose money was taken for a collection that is recorded as failed is owed a settlement too.';
 COMMENT ON COLUMN discrepancies.operator_receipt IS 'The operator''s receipt, where it says that it made the payment.';
-COMMENT ON COLUMN discrepancies.reported_amount IS 'As the operator reports it: a decimal number in whole units. Null where nobody can read what the operator reports.';
+COMMENT ON COLUMN discrepancies.reported_amount IS 'As the operator reports it: a decimal number in whole units. Null if nobody can read what the operator reports.';
 COMMENT ON TRIGGER discrepancies_check_change ON discrepancies IS 'Refuses every change but one settlement.';
 COMMENT ON TRIGGER discrepancies_kept ON discrepancies IS 'Refuses to delete rows and to truncate.';
 
@@ -540,7 +540,7 @@ CREATE TABLE fold_position (
   CONSTRAINT fold_position_pkey PRIMARY KEY (is_only),
   CONSTRAINT fold_position_only CHECK (is_only)
 );
-COMMENT ON TABLE fold_position IS 'Up to where state_changes are in payment_totals and payment_figures. One row.';
+COMMENT ON TABLE fold_position IS 'The position up to which payment_totals and payment_figures include state_changes. One row.';
 COMMENT ON COLUMN fold_position.xid IS 'All changes of this transaction and of those before it are folded, and no other.';
 COMMENT ON COLUMN fold_position.last_id IS 'The greatest id that is folded.';
 
@@ -554,9 +554,9 @@ CREATE TABLE housekeeping (
 );
 CREATE TRIGGER housekeeping_check BEFORE UPDATE ON housekeeping FOR EACH ROW WHEN (new.task <> old.task OR new.done_as_of < old.done_as_of) EXECUTE FUNCTION check_housekeeping();
 CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TABLE housekeeping IS 'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';
+COMMENT ON TABLE housekeeping IS 'Everything that was due at that time is done. The metrics read the row, because nothing else shows that a task no longer runs.';
 COMMENT ON COLUMN housekeeping.task IS 'The metrics show all but changed_payments: how far the ledger check came with payments that agree with their transfers.';
-COMMENT ON COLUMN housekeeping.faults IS 'Of a check, how many faults it found.';
+COMMENT ON COLUMN housekeeping.faults IS 'How many faults a check found.';
 COMMENT ON TRIGGER housekeeping_check ON housekeeping IS 'Refuses to move the time of a task back.';
 COMMENT ON TRIGGER housekeeping_kept ON housekeeping IS 'Refuses to delete rows and to truncate.';
 
@@ -685,9 +685,9 @@ COMMENT ON COLUMN ledger_transfers.debit_entry IS 'The number of the transfer am
 COMMENT ON COLUMN ledger_transfers.credit_entry IS 'The number of the transfer among the entries of the credited account. Null for an operator.';
 COMMENT ON COLUMN ledger_transfers.debit_balance_minor IS 'The balance of the debited account after the transfer. Null for an operator.';
 COMMENT ON COLUMN ledger_transfers.credit_balance_minor IS 'The balance of the credited account after the transfer. Null for an operator.';
-COMMENT ON COLUMN ledger_transfers.status_kind IS 'What the operator said. Null where no status decided: a person did, or nothing was ever sent.';
+COMMENT ON COLUMN ledger_transfers.status_kind IS 'What the operator said. Null if no status decided: a person did, or nothing was ever sent.';
 COMMENT ON COLUMN ledger_transfers.status_queried_at IS 'When the operator was asked.';
-COMMENT ON COLUMN ledger_transfers.status_attestation IS 'Of the transfer with its status. Null for a transfer that makes nothing available.';
+COMMENT ON COLUMN ledger_transfers.status_attestation IS 'Attests the transfer with its status. Null for a transfer that makes nothing available.';
 COMMENT ON TRIGGER ledger_transfers_append_only ON ledger_transfers IS 'Refuses every update, delete and truncate: rows are only added.';
 COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS 'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, and to void a hold by another status than that of the payout.';
 COMMENT ON TRIGGER ledger_transfers_post ON ledger_transfers IS 'Refuses a payout that exceeds the available balance. It posts the transfer, as the owner of the tables, because the account of the application cannot change a balance. Its name sorts after ledger_transfers_check, so it runs after the check.';
@@ -755,11 +755,11 @@ CREATE INDEX operator_callbacks_of_payment ON operator_callbacks USING btree (pa
 CREATE INDEX operator_callbacks_unmatched ON operator_callbacks USING btree (operator_reference) WHERE operator_reference IS NOT NULL;
 CREATE TRIGGER operator_callbacks_check_change BEFORE UPDATE ON operator_callbacks FOR EACH ROW EXECUTE FUNCTION check_operator_callback_change();
 COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came: hints and evidence, never results. One with a purpose is a message: it came to an address that the operator got for one payment or query.';
-COMMENT ON COLUMN operator_callbacks.operator_reference IS 'Of a callback to an address of ours whose payment was not on record: after a loss it may be the only trace of the payment.';
-COMMENT ON COLUMN operator_callbacks.query_id IS 'Of the query to whose own address it came.';
+COMMENT ON COLUMN operator_callbacks.operator_reference IS 'Set for a callback to an address of the service whose payment was not on record: after a loss it may be the only trace of the payment.';
+COMMENT ON COLUMN operator_callbacks.query_id IS 'The query to whose own address the callback came.';
 COMMENT ON COLUMN operator_callbacks.attestation IS 'Made by the process that received the message and proved its address. Without it nothing follows from the message.';
 COMMENT ON COLUMN operator_callbacks.read_at IS 'When a worker recorded what follows from the message.';
-COMMENT ON TRIGGER operator_callbacks_check_change ON operator_callbacks IS 'Refuses every change but that a worker has read a message.';
+COMMENT ON TRIGGER operator_callbacks_check_change ON operator_callbacks IS 'Refuses every change except that a worker has read a message.';
 
 CREATE TABLE operator_exchanges (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -785,10 +785,10 @@ CREATE INDEX operator_exchanges_age ON operator_exchanges USING btree (started_a
 CREATE INDEX operator_exchanges_payment ON operator_exchanges USING btree (payment_id, id);
 CREATE TRIGGER operator_exchanges_check BEFORE INSERT OR UPDATE ON operator_exchanges FOR EACH ROW EXECUTE FUNCTION check_operator_exchange();
 CREATE TRIGGER operator_exchanges_stay BEFORE TRUNCATE ON operator_exchanges FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TABLE operator_exchanges IS 'Each send to an operator and each query of a status or a name, and how it ended in a word of the service. Nothing that was sent or received is kept here, and no receipt.';
+COMMENT ON TABLE operator_exchanges IS 'Each send to an operator and each query of a status or a name, with its outcome in a term of the service. Nothing that was sent or received is kept here, and no receipt.';
 COMMENT ON COLUMN operator_exchanges.payment_id IS 'A foreign key would lock the row of the payment for each exchange.';
 COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses or failed it.';
-COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS 'Refuses every update, and an exchange of no payment of its merchant.';
+COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS 'Refuses every update, and an exchange about another payment than one of its merchant.';
 COMMENT ON TRIGGER operator_exchanges_stay ON operator_exchanges IS 'Refuses to truncate.';
 
 CREATE TABLE operator_queries (
@@ -811,7 +811,7 @@ COMMENT ON TABLE operator_queries IS 'Status queries that the operator answers b
 COMMENT ON COLUMN operator_queries.seen_callback_id IS 'The last message about the payment that had come when the query began, 0 for none: the answer confirms no later one.';
 COMMENT ON COLUMN operator_queries.answered_at IS 'When the first message came to its address. No other one counts.';
 COMMENT ON COLUMN operator_queries.attestation IS 'Made by the process that asked. Without it an answer to the query counts for nothing.';
-COMMENT ON TRIGGER operator_queries_check ON operator_queries IS 'Refuses a query of no payment of its merchant, one that is answered before it is sent, and every change but its first answer.';
+COMMENT ON TRIGGER operator_queries_check ON operator_queries IS 'Refuses a query about another payment than one of its merchant, a query that is answered before it is sent, and every change except its first answer.';
 COMMENT ON TRIGGER operator_queries_stay ON operator_queries IS 'Refuses to truncate.';
 
 CREATE TABLE operator_tokens (
@@ -832,9 +832,9 @@ END)
 ) WITH (fillfactor=20);
 CREATE TRIGGER operator_tokens_check BEFORE UPDATE ON operator_tokens FOR EACH ROW WHEN (new.operator <> old.operator OR new.product <> old.product OR new.number <> (old.number + (new.token_sealed IS DISTINCT FROM old.token_sealed)::integer)) EXECUTE FUNCTION check_operator_token();
 COMMENT ON TABLE operator_tokens IS 'The access token of each product of an operator. A process keeps what it read until the token is to be renewed or was refused.';
-COMMENT ON COLUMN operator_tokens.number IS 'Counts the renewals: whoever renews names the number that it replaces, so that no later token is replaced. 0: the first is on its way.';
+COMMENT ON COLUMN operator_tokens.number IS 'Counts the renewals: a process that renews names the number that it replaces, so that it replaces no later token. 0: the first token is on its way.';
 COMMENT ON COLUMN operator_tokens.token_sealed IS 'Sealed for `operator.product`. It is not sealed again when keys change: one that cannot be opened is renewed.';
-COMMENT ON COLUMN operator_tokens.renewing_until IS 'Until then one process asks the operator for a new token, and no other does. One that died is replaced then.';
+COMMENT ON COLUMN operator_tokens.renewing_until IS 'Until this time one process asks the operator for a new token, and no other one does. If that process died, another one asks then.';
 COMMENT ON TRIGGER operator_tokens_check ON operator_tokens IS 'Refuses another operator or product, and another token under the same number or the same token under another.';
 
 CREATE TABLE passkey_challenges (
@@ -848,8 +848,8 @@ CREATE TABLE passkey_challenges (
   CONSTRAINT passkey_challenges_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 100)
 );
 CREATE INDEX passkey_challenges_age ON passkey_challenges USING btree (expires_at);
-COMMENT ON TABLE passkey_challenges IS 'What a passkey signs, for one purpose and one subject, for minutes.';
-COMMENT ON COLUMN passkey_challenges.subject IS 'A person''s id, or at a log-in the digest of the e-mail as typed, known or not.';
+COMMENT ON TABLE passkey_challenges IS 'What a passkey signs. It is valid for one purpose, one subject and some minutes.';
+COMMENT ON COLUMN passkey_challenges.subject IS 'The id of a person. At a log-in: the digest of the e-mail address as typed, whether an account has it or not.';
 
 CREATE TABLE passkeys (
   id text COLLATE "C" NOT NULL,
@@ -873,7 +873,7 @@ CREATE TABLE passkeys (
 CREATE INDEX passkeys_user ON passkeys USING btree (user_id);
 CREATE TRIGGER passkeys_check BEFORE INSERT OR UPDATE ON passkeys FOR EACH ROW EXECUTE FUNCTION check_passkey();
 COMMENT ON TABLE passkeys IS 'A WebAuthn credential: a second factor, as an authenticator app is.';
-COMMENT ON COLUMN passkeys.counter IS 'What the authenticator said last; 0 where it does not count.';
+COMMENT ON COLUMN passkeys.counter IS 'The last count that the authenticator reported; 0 if it does not count.';
 COMMENT ON TRIGGER passkeys_check ON passkeys IS 'Refuses another id, person, credential or public key, a counter that falls, and an attestation whose number is not greater than that of the row. A new row locks its person.';
 
 CREATE TABLE payee_names (
@@ -889,7 +889,7 @@ CREATE TABLE payee_names (
 );
 CREATE INDEX payee_names_age ON payee_names USING btree (asked_at);
 CREATE TRIGGER payee_names_stay BEFORE UPDATE OR TRUNCATE ON payee_names FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TABLE payee_names IS 'The name that the operator has for the payee of a payout, for whoever releases it. It decides nothing, and is removed by its age.';
+COMMENT ON TABLE payee_names IS 'The name that the operator has for the payee of a payout, shown to the person who releases it. It decides nothing, and is removed by its age.';
 COMMENT ON COLUMN payee_names.name IS 'Null: the operator says that it has none.';
 COMMENT ON TRIGGER payee_names_stay ON payee_names IS 'Refuses to change or truncate: the first answer stays.';
 
@@ -904,8 +904,8 @@ CREATE TABLE payment_figures (
   CONSTRAINT payment_figures_key UNIQUE NULLS NOT DISTINCT (kind, operator, state, at_most_seconds)
 );
 COMMENT ON TABLE payment_figures IS 'How many payments of the whole service came into each state and left it, by how long they took to their outcome. Reading costs the same however many payments there are. No row has an id or an amount.';
-COMMENT ON COLUMN payment_figures.at_most_seconds IS 'They took at most so long, and longer than the next smaller bound. Null: the state was not the first outcome; this row has also all that left the state.';
-COMMENT ON COLUMN payment_figures.seconds IS 'How long they took together.';
+COMMENT ON COLUMN payment_figures.at_most_seconds IS 'The payments took at most so long, and longer than the next smaller bound. Null: the state was not the first outcome; this row also counts all payments that left the state.';
+COMMENT ON COLUMN payment_figures.seconds IS 'How long the payments took together.';
 
 CREATE TABLE payment_totals (
   merchant_id text COLLATE "C" NOT NULL,
@@ -977,6 +977,7 @@ CREATE TABLE payments (
   send_deadline_at timestamp with time zone,
   send_begun_at timestamp with time zone,
   send_repeated_at timestamp with time zone,
+  send_generation integer DEFAULT 1 NOT NULL,
   sends_once boolean DEFAULT false NOT NULL,
   sends_taken_back integer DEFAULT 0 NOT NULL,
   take_back_attestation text,
@@ -1056,7 +1057,7 @@ CREATE INDEX payments_payouts_sent_by_reference ON payments USING btree (merchan
 CREATE INDEX payments_refunds_of_collection ON payments USING btree (collection_id, id DESC) WHERE collection_id IS NOT NULL;
 CREATE INDEX payments_refunds_pending ON payments USING btree (merchant_id) WHERE kind = 'reversal'::text AND (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]));
 CREATE INDEX payments_unfinished ON payments USING btree (kind, state, updated_at) WHERE state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text]);
-CREATE TRIGGER payments_check_change BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at, status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason, release_attestation, send_deadline_at, send_begun_at, send_repeated_at, sends_taken_back, take_back_attestation, operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments FOR EACH ROW EXECUTE FUNCTION check_payment_change();
+CREATE TRIGGER payments_check_change BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at, status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason, release_attestation, send_deadline_at, send_begun_at, send_repeated_at, send_generation, sends_taken_back, take_back_attestation, operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments FOR EACH ROW EXECUTE FUNCTION check_payment_change();
 CREATE TRIGGER payments_check_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_new_payments();
 CREATE TRIGGER payments_check_new BEFORE INSERT ON payments FOR EACH ROW WHEN (new.kind <> 'collection'::text OR new.state <> 'initiated'::text) EXECUTE FUNCTION check_new_payment();
 CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF state ON payments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.version > 0 OR new.kind = 'payout'::text) EXECUTE FUNCTION check_payment_recorded();
@@ -1066,15 +1067,15 @@ CREATE TRIGGER payments_note_created AFTER INSERT ON payments REFERENCING NEW TA
 CREATE TRIGGER payments_requested_kept BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata, payee_name, created_by, api_key_id, request_id, created_at, expires_at, sends_once, receipt_follows ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
 COMMENT ON TABLE payments IS 'A collection, a payout, or the refund of a whole collection. Each statement that writes a row reads all its checks first, so they are short; what needs lists of values is a trigger.';
 COMMENT ON COLUMN payments.kind IS '`reversal`: the refund of a collection.';
-COMMENT ON COLUMN payments.collection_id IS 'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of the collection, so that whoever asks about the refund reads no second row.';
+COMMENT ON COLUMN payments.collection_id IS 'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of the collection, so that a query about the refund reads no second row.';
 COMMENT ON COLUMN payments.idempotency_key IS 'Null for a refund: the collection itself allows one at a time.';
 COMMENT ON COLUMN payments.receipt_follows IS 'Whether the statuses of the operator name no receipt, so that it is recorded, once, after the payment. It never changes.';
 COMMENT ON COLUMN payments.operator_issued_id IS 'The id that the operator issued when it accepted the payment. Some operators find a payment by it alone.';
 COMMENT ON COLUMN payments.payee_name IS 'The name of the payee of a payout as its maker typed it.';
 COMMENT ON COLUMN payments.failed_by IS 'What made a payout or refund fail.';
 COMMENT ON COLUMN payments.status_kind IS 'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
-COMMENT ON COLUMN payments.status_attestation IS 'Of the failure of a refund with the status of the operator.';
-COMMENT ON COLUMN payments.created_by IS 'The person who requested it in a session. Of a payout always the maker: also who created the API key that requested it.';
+COMMENT ON COLUMN payments.status_attestation IS 'Attests the failure of a refund with the status of the operator.';
+COMMENT ON COLUMN payments.created_by IS 'The person who requested the payment in a session. A payout always has its maker here: if an API key requested it, the person who created the key.';
 COMMENT ON COLUMN payments.api_key_id IS 'The API key that requested it. A foreign key would lock the row of the key for each collection, so a trigger checks it; keys are never deleted.';
 COMMENT ON COLUMN payments.request_id IS 'The request that created the payment.';
 COMMENT ON COLUMN payments.request_attestation IS 'Made by the process that records the request. Nobody approves a payout or refund whose row is not as it was requested.';
@@ -1083,18 +1084,19 @@ COMMENT ON COLUMN payments.expires_at IS 'A payout or refund that is not release
 COMMENT ON COLUMN payments.send_deadline_at IS 'Nothing is sent to the operator after this time. A collection has it from its creation, a payout or refund from its release.';
 COMMENT ON COLUMN payments.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
 COMMENT ON COLUMN payments.send_repeated_at IS 'When the second try to send it began.';
+COMMENT ON COLUMN payments.send_generation IS 'Which generation the columns about the send, the acceptance and the issued id are of. It counts up when the operator refused a payout for our float: see `send_generations`.';
 COMMENT ON COLUMN payments.sends_once IS 'Whether a repeated send might pay twice, as the catalogue says of the product (`Capabilities`). It never changes.';
-COMMENT ON COLUMN payments.sends_taken_back IS 'How many sends began with which the operator did nothing, by its own answer: none of them is the send that began.';
-COMMENT ON COLUMN payments.take_back_attestation IS 'Of the last send that was taken back, with its number. Nothing is sent again without it.';
+COMMENT ON COLUMN payments.sends_taken_back IS 'How many sends were taken back, because the operator answered that it did nothing with them. None of them is the send that began.';
+COMMENT ON COLUMN payments.take_back_attestation IS 'Attests the last send that was taken back, with its number. Nothing is sent again without it.';
 COMMENT ON COLUMN payments.prompt_expires_at IS 'When the prompt on the phone of the payer ends.';
 COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it has the payout or refund.';
 COMMENT ON COLUMN payments.not_found_count IS 'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
-COMMENT ON COLUMN payments.not_found_since IS 'Of the first status that was counted.';
-COMMENT ON COLUMN payments.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
-COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, but for a receipt that follows, a change of state that does not count up the version, and a send that begins or is repeated when it may not, of what is sent once always. It refuses to take a send back without an attestation or after the operator had it, another issued id, and an end of what is sent once because the operator does not know it. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a refund with another status than the one that made it fail, a release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
+COMMENT ON COLUMN payments.not_found_since IS 'The time of the first status that was counted.';
+COMMENT ON COLUMN payments.not_found_last_at IS 'The time of the last status that was counted, or that made the count begin again.';
+COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator does not know it. Of a collection it refuses a failure after the operator said how it expired, and an end as never sent after the prompt; a prompted collection counts as sent. Of a payout or refund it refuses fewer approvals; another attestation of the request; a cleared acceptance; a wrong count of unknown statuses; a failure whose cause the row does not show; a refund with another status than the one that made it fail; a release that lacks approvals, an attestation, two owners or a paid collection; and another attestation otherwise.';
 COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would lock the row of the API key for each collection.';
 COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
-COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a pending payment that changed and has no work, or that the operator has and that nobody would ask about.';
+COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, a pending payment that changed and has no work, and one that the operator has and for which no status query is recorded.';
 COMMENT ON TRIGGER payments_kept ON payments IS 'Refuses to delete rows and to truncate.';
 COMMENT ON TRIGGER payments_note_changed ON payments IS 'Refuses nothing. It adds the change to state_changes, and one of the checkout that a collection pays.';
 COMMENT ON TRIGGER payments_note_created ON payments IS 'Refuses nothing. It adds the new rows to state_changes.';
@@ -1226,9 +1228,9 @@ CREATE TABLE recoveries (
 );
 CREATE INDEX recoveries_age ON recoveries USING btree (expires_at);
 CREATE TRIGGER recoveries_check BEFORE INSERT OR UPDATE ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
-COMMENT ON TABLE recoveries IS 'How a person regains access, on which two of the staff of the service agreed.';
+COMMENT ON TABLE recoveries IS 'A way for a person to regain access. Two of the staff of the service agreed on it.';
 COMMENT ON COLUMN recoveries.user_id IS 'A person has one recovery at most: a new one replaces the old one.';
-COMMENT ON COLUMN recoveries.proposal_id IS 'The confirmed proposal of the staff, which has both of them and the reason.';
+COMMENT ON COLUMN recoveries.proposal_id IS 'The confirmed proposal of the staff, which names both of them and the reason.';
 COMMENT ON COLUMN recoveries.token_sha256 IS 'The digest of the token, with which the person sets a new password. The row is deleted when it is used.';
 COMMENT ON TRIGGER recoveries_check ON recoveries IS 'Refuses a recovery without a confirmed proposal of the staff about this person, every change, and an attestation whose number is not greater than that of the row.';
 
@@ -1257,9 +1259,9 @@ CREATE TABLE refusal_counts (
   CONSTRAINT refusal_counts_times CHECK (times > 0)
 );
 CREATE INDEX refusal_counts_end ON refusal_counts USING btree (ends_at);
-COMMENT ON TABLE refusal_counts IS 'Refusals of a person within an hour. The first ones of a kind have an entry in the audit log each; one entry says afterwards how many there were besides.';
+COMMENT ON TABLE refusal_counts IS 'How often a person was refused within an hour. The first refusals of a kind have an entry each in the audit log; one later entry counts the others.';
 COMMENT ON COLUMN refusal_counts.action IS 'The method and the route, as in the audit log.';
-COMMENT ON COLUMN refusal_counts.times IS 'All of the hour, those with an entry of their own among them.';
+COMMENT ON COLUMN refusal_counts.times IS 'All refusals of the hour, including those with an entry of their own.';
 
 CREATE TABLE replays (
   id text COLLATE "C" NOT NULL,
@@ -1307,7 +1309,32 @@ CREATE TABLE schema_migrations (
   CONSTRAINT schema_migrations_pkey PRIMARY KEY (name)
 );
 COMMENT ON TABLE schema_migrations IS 'The files that were applied to this database, each with its checksum. The migration creates the table.';
-COMMENT ON COLUMN schema_migrations.oldest_servers IS 'Servers that know the schema up to this file may run on the database with the file of the row. Null: those that know that one.';
+COMMENT ON COLUMN schema_migrations.oldest_servers IS 'The oldest servers that may run on the database with the file of this row: those that know the schema up to the named file. Null: those that know the file of this row.';
+
+CREATE TABLE send_generations (
+  payment_id text COLLATE "C" NOT NULL,
+  generation integer NOT NULL,
+  operator_reference uuid NOT NULL,
+  failure_code text NOT NULL,
+  recorded_at timestamp with time zone NOT NULL,
+  send_after timestamp with time zone NOT NULL,
+  attestation text NOT NULL,
+  CONSTRAINT send_generations_pkey PRIMARY KEY (payment_id, generation),
+  CONSTRAINT send_generations_operator_reference_key UNIQUE (operator_reference),
+  CONSTRAINT send_generations_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
+  CONSTRAINT send_generations_attestation CHECK (attestation ~ '^[A-Za-z0-9_-]{43}$'::text),
+  CONSTRAINT send_generations_failure CHECK (length(failure_code) >= 1 AND length(failure_code) <= 40),
+  CONSTRAINT send_generations_later CHECK (generation >= 2),
+  CONSTRAINT send_generations_pause CHECK (send_after >= recorded_at)
+);
+CREATE TRIGGER send_generations_check BEFORE INSERT ON send_generations FOR EACH ROW EXECUTE FUNCTION check_send_generation();
+CREATE TRIGGER send_generations_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON send_generations FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE send_generations IS 'Each generation of a payout after the first, recorded before it is sent. The operator refused the generation before for our float, with the evidence by which the payout would otherwise have failed.';
+COMMENT ON COLUMN send_generations.operator_reference IS 'Under which the operator gets this generation. It follows from the first reference of the payment and the number.';
+COMMENT ON COLUMN send_generations.failure_code IS 'Why the operator refused the generation before.';
+COMMENT ON COLUMN send_generations.attestation IS 'Made by the process that had the refusal. Without it nothing is sent, and no status of the payout frees its money.';
+COMMENT ON TRIGGER send_generations_check ON send_generations IS 'Refuses a generation but the next one of a released payout whose current generation was sent, before its send deadline, and one with the reference of a payment.';
+COMMENT ON TRIGGER send_generations_kept ON send_generations IS 'Refuses to change, to delete and to truncate.';
 
 CREATE TABLE sessions (
   id text COLLATE "C" NOT NULL,
@@ -1383,14 +1410,14 @@ END),
 CREATE TRIGGER staff_members_check BEFORE INSERT OR UPDATE ON staff_members FOR EACH ROW EXECUTE FUNCTION check_staff_member();
 CREATE CONSTRAINT TRIGGER staff_members_first_two AFTER INSERT ON staff_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.founder IS NOT NULL) EXECUTE FUNCTION check_founders();
 COMMENT ON TABLE staff_members IS 'A person of the staff of the service, who logs in for each command that changes something. A name is never given to another person.';
-COMMENT ON COLUMN staff_members.founder IS 'The two first ones have 1 and 2, so that no other two can be made without a proposal. Null: two others added this one.';
-COMMENT ON COLUMN staff_members.added_by IS 'Who proposed to add this one. Null for the two first ones.';
-COMMENT ON COLUMN staff_members.confirmed_by IS 'Who confirmed it: another one.';
+COMMENT ON COLUMN staff_members.founder IS 'The two founders have 1 and 2, so that everybody else is added by a proposal. Null: two of the staff added this person.';
+COMMENT ON COLUMN staff_members.added_by IS 'The person who proposed to add this one. Null for a founder.';
+COMMENT ON COLUMN staff_members.confirmed_by IS 'The other person, who confirmed that proposal. Null for a founder.';
 COMMENT ON COLUMN staff_members.proposal_id IS 'The last confirmed proposal about this one: to add, to reset or to end. The secret of codes is sealed for it, or for the id while there is none, so that no earlier secret is put back.';
 COMMENT ON COLUMN staff_members.password_hash IS 'Null: not enrolled. Such a person cannot log in.';
 COMMENT ON COLUMN staff_members.totp_last_step IS 'The last time step that was used, so that a code works once.';
 COMMENT ON TRIGGER staff_members_check ON staff_members IS 'Refuses a person whom no two of the staff added, another id, name or origin, an end or reset on which no two agreed, a used code as unused, and an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER staff_members_first_two ON staff_members IS 'Refuses one of the two first people without the other one.';
+COMMENT ON TRIGGER staff_members_first_two ON staff_members IS 'Refuses one founder without the other.';
 
 CREATE TABLE staff_proposals (
   id text COLLATE "C" NOT NULL,
@@ -1426,12 +1453,12 @@ END),
   CONSTRAINT staff_proposals_token_sha256_check CHECK (length(token_sha256) = 32)
 );
 CREATE TRIGGER staff_proposals_check BEFORE INSERT OR UPDATE ON staff_proposals FOR EACH ROW EXECUTE FUNCTION check_staff_proposal();
-COMMENT ON TABLE staff_proposals IS 'What one of the staff proposed, and another one of them confirmed, before its end; anybody of them may reject it.';
+COMMENT ON TABLE staff_proposals IS 'What one of the staff proposed. Until its end another one of them may confirm it, and each of them may reject it.';
 COMMENT ON COLUMN staff_proposals.kind IS 'What is proposed, which says what the payload holds.';
-COMMENT ON COLUMN staff_proposals.token_sha256 IS 'The digest of the token of the proposer, where the person whom it is about enrols with one from each of the two. Null: none.';
-COMMENT ON COLUMN staff_proposals.decided_by IS 'Who confirmed or rejected it.';
-COMMENT ON COLUMN staff_proposals.confirmation_sha256 IS 'The digest of the token of who confirmed it. Null: none.';
-COMMENT ON TRIGGER staff_proposals_check ON staff_proposals IS 'Refuses a proposal that is made as decided, to change what it proposes, a second decision, a confirmation from its end on, a proposer or decider who is none of the enrolled staff, and an attestation whose number is not greater than that of the row.';
+COMMENT ON COLUMN staff_proposals.token_sha256 IS 'The digest of the token of the proposer, where the person whom the proposal is about enrols with one token from each of the two. Null: none.';
+COMMENT ON COLUMN staff_proposals.decided_by IS 'The person who confirmed or rejected the proposal.';
+COMMENT ON COLUMN staff_proposals.confirmation_sha256 IS 'The digest of the token of the person who confirmed the proposal. Null: none.';
+COMMENT ON TRIGGER staff_proposals_check ON staff_proposals IS 'Refuses a new proposal that is already decided, a change of what is proposed, a second decision, a confirmation from the end of the proposal on, a proposer or decider who is not of the enrolled staff, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE state_changes (
   xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -1454,8 +1481,8 @@ CREATE INDEX state_changes_of_merchant ON state_changes USING btree (merchant_id
 COMMENT ON TABLE state_changes IS 'Which object came into which state, written once for each change and kept for a day.';
 COMMENT ON COLUMN state_changes.xid IS 'The number of the transaction that wrote the row.';
 COMMENT ON COLUMN state_changes.from_state IS 'Null: the payment was created, or the object is no payment.';
-COMMENT ON COLUMN state_changes.operator IS 'Null: the row is for pages alone, because the object is no payment, or because a payment changed in something else than its state.';
-COMMENT ON COLUMN state_changes.seconds IS 'With the outcome: of a collection since its creation, of a payout or refund since the first try to send it.';
+COMMENT ON COLUMN state_changes.operator IS 'Null: the row is for pages alone, because the object is no payment, or because something else than the state of a payment changed.';
+COMMENT ON COLUMN state_changes.seconds IS 'Set with the outcome. Of a collection: the seconds since its creation. Of a payout or refund: those since the first try to send it.';
 
 CREATE TABLE users (
   id text COLLATE "C" NOT NULL,
@@ -1489,9 +1516,9 @@ COMMENT ON COLUMN users.totp_last_step IS 'The last time step that was used, so 
 COMMENT ON COLUMN users.totp_pending_sealed IS 'Shown to the person and not yet confirmed by a code.';
 COMMENT ON COLUMN users.failed_log_ins IS 'Since the last log-in that succeeded.';
 COMMENT ON COLUMN users.recovered_at IS 'When the account was last recovered.';
-COMMENT ON COLUMN users.lost_second_factor IS 'A recovery took the second factor away, and the person has not enrolled another one, which comes before anything else.';
+COMMENT ON COLUMN users.lost_second_factor IS 'A recovery removed the second factor, and the person has not enrolled another one. Nothing else is possible before.';
 COMMENT ON COLUMN users.attestation IS 'It covers the name and the list of the passkeys of the person, too.';
-COMMENT ON TRIGGER users_check ON users IS 'Refuses another id, to forget when the account was recovered or to move that time back, and an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER users_check ON users IS 'Refuses another id, a recovery time that is cleared or moves back, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE work (
   id text COLLATE "C" NOT NULL,
@@ -1518,14 +1545,14 @@ CREATE INDEX work_check_due ON work USING btree (kind, priority, due_at) WHERE i
 CREATE INDEX work_failing ON work USING btree (failures) WHERE failures > 0;
 CREATE INDEX work_query_due ON work USING btree (operator, priority, merchant_id, COALESCE(claimed_until, due_at)) WHERE is_started IS NULL;
 CREATE INDEX work_unstarted ON work USING btree (kind, merchant_id, priority, due_at) WHERE NOT is_started;
-COMMENT ON TABLE work IS 'What the service has yet to do for a payment or a delivery. No row: nothing.';
-COMMENT ON COLUMN work.id IS 'Of the payment or delivery.';
-COMMENT ON COLUMN work.task IS 'workflow: a workflow is to be started, to be told of a change, or to be checked. status_query: the operator is asked about the payment, pending or final: the money of a final one may be returned while the callback about that is lost. A payment may have both.';
+COMMENT ON TABLE work IS 'What the service must still do for a payment or a delivery. No row: nothing.';
+COMMENT ON COLUMN work.id IS 'The id of the payment or delivery.';
+COMMENT ON COLUMN work.task IS 'workflow: a workflow is to be started, told of a change, or checked. status_query: the operator is asked about the payment, pending or final: the money of a final one may be returned while the callback about that is lost. A payment may have both.';
 COMMENT ON COLUMN work.operator IS 'Null for a delivery.';
-COMMENT ON COLUMN work.priority IS 'Of a workflow, 0: it is still to be sent to the operator. 1: something else is awaited. 2: the payment is final. Of a status query, 0: it is due at a deadline of the payment. 1: by the schedule. 2: the payment is final.';
-COMMENT ON COLUMN work.is_started IS 'Whether a workflow is known to run, and to know of the last change. Null for a status query, which has no workflow.';
+COMMENT ON COLUMN work.priority IS 'Of a workflow, 0: the payment must still be sent to the operator. 1: something else is awaited. 2: the payment is final. Of a status query, 0: it is due at a deadline of the payment. 1: by the schedule. 2: the payment is final.';
+COMMENT ON COLUMN work.is_started IS 'Whether a workflow is known to run and to know of the last change. Null for a status query, which has no workflow.';
 COMMENT ON COLUMN work.due_at IS 'Nobody claims it before this time: the start of its workflow, or the next check of the workflow, or the status query. A claim moves it ahead by its lease, a failed start by the backoff. Null while a query is claimed, so that a callback that comes in between has the payment queried once more.';
-COMMENT ON COLUMN work.claimed_until IS 'Until then one process queries the payment and nobody else does by schedule.';
+COMMENT ON COLUMN work.claimed_until IS 'Until this time one process queries the payment, and no other one does by schedule.';
 COMMENT ON COLUMN work.queried_at IS 'When the last query began, by schedule or after a callback. It is written before the operator is asked.';
 COMMENT ON COLUMN work.queries IS 'How many queries have begun since the payment came into its state.';
 COMMENT ON COLUMN work.failures IS 'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
@@ -1675,7 +1702,7 @@ AS $function$
 DECLARE
   payment payments%ROWTYPE;
 BEGIN
-  -- The lock keeps approvals and withdrawals out while a decision on the payment is under way.
+  -- The lock keeps approvals and withdrawals out while a decision on the payment is in progress.
   SELECT * INTO STRICT payment FROM payments WHERE id = NEW.payment_id FOR NO KEY UPDATE;
   IF TG_OP = 'UPDATE' THEN
     IF OLD.withdrawn_at IS NOT NULL OR NEW.withdrawn_at IS NULL
@@ -1806,7 +1833,7 @@ DECLARE
   allowed bigint := (SELECT approver_daily_limit_minor FROM policies WHERE merchant_id = NEW.merchant_id);
 BEGIN
   IF allowed IS NOT NULL THEN
-    -- Two approvals of one person at once would not see each other.
+    -- Concurrent approvals by one person would not see each other.
     PERFORM FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id FOR NO KEY UPDATE;
     IF allowed < (SELECT sum(p.amount_minor) FROM approvals a JOIN payments p ON p.id = a.payment_id
         WHERE a.merchant_id = NEW.merchant_id AND a.user_id = NEW.user_id
@@ -2111,6 +2138,7 @@ CREATE OR REPLACE FUNCTION public.check_payment_change()
 AS $function$
 DECLARE
   is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
+  is_next boolean := NEW.send_generation <> OLD.send_generation;
 BEGIN
   IF NEW.state = OLD.state THEN
     IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
@@ -2125,14 +2153,22 @@ BEGIN
     RAISE EXCEPTION 'a new state of % % must count up version and set previous_state to the old state', OLD.kind, OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NEW.send_begun_at IS DISTINCT FROM OLD.send_begun_at AND NOT (
+  IF is_next AND NOT coalesce(
+       NEW.send_generation = OLD.send_generation + 1 AND NEW.kind = 'payout' AND OLD.state = 'released' AND NEW.state = 'released'
+       AND OLD.send_begun_at IS NOT NULL AND NEW.not_found_count = 0
+       AND num_nonnulls(NEW.send_begun_at, NEW.send_repeated_at, NEW.accepted_at, NEW.operator_issued_id) = 0
+       AND EXISTS (SELECT FROM send_generations WHERE payment_id = NEW.id AND generation = NEW.send_generation), false) THEN
+    RAISE EXCEPTION 'generation % of % begins unsent, after one that was sent, and is recorded first', NEW.send_generation, OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.send_begun_at IS DISTINCT FROM OLD.send_begun_at AND NOT is_next AND NOT (
        OLD.send_begun_at IS NULL AND NEW.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
        AND NEW.send_begun_at < NEW.send_deadline_at
        OR NEW.send_begun_at IS NULL AND NEW.sends_taken_back > OLD.sends_taken_back) THEN
     RAISE EXCEPTION 'a send of % can begin once, while it may be sent and before its deadline', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NEW.send_repeated_at IS DISTINCT FROM OLD.send_repeated_at AND NOT (
+  IF NEW.send_repeated_at IS DISTINCT FROM OLD.send_repeated_at AND NOT is_next AND NOT (
        OLD.send_repeated_at IS NULL AND OLD.send_begun_at IS NOT NULL AND NOT NEW.sends_once AND NEW.state IN ('initiated', 'released')
        AND NEW.send_repeated_at < NEW.send_deadline_at) THEN
     RAISE EXCEPTION 'a send of % is repeated after it began, while it may be sent and before its deadline', OLD.id
@@ -2147,7 +2183,7 @@ BEGIN
     RAISE EXCEPTION 'the send of % is taken back only as it began, with an attestation, while nothing more is known of it', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NEW.operator_issued_id IS DISTINCT FROM OLD.operator_issued_id
+  IF NEW.operator_issued_id IS DISTINCT FROM OLD.operator_issued_id AND NOT is_next
      AND (OLD.operator_issued_id IS NOT NULL OR OLD.send_begun_at IS NULL) THEN
     RAISE EXCEPTION 'the operator issues one id for %, after it was sent', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
@@ -2158,7 +2194,7 @@ BEGIN
   END IF;
 
   IF NEW.kind = 'collection' THEN
-    -- Any other expiry is the word of the operator.
+    -- The operator reported any other expiry.
     IF OLD.state = 'expired' AND NEW.state = 'failed' AND OLD.failure_code <> 'unknown' THEN
       RAISE EXCEPTION 'collection % expired as %, so it cannot fail later', OLD.id, OLD.failure_code
         USING ERRCODE = 'restrict_violation';
@@ -2166,7 +2202,7 @@ BEGIN
     IF NEW.failure_code = 'service_unavailable' AND OLD.prompt_expires_at IS NOT NULL THEN
       RAISE EXCEPTION 'collection % was prompted, so it cannot end as never sent', OLD.id USING ERRCODE = 'restrict_violation';
     END IF;
-    -- A collection that was prompted was sent, whoever sent it. Not before its creation; nobody recorded more.
+    -- A prompted collection was sent, at its creation or later. Where no send is recorded, its creation is all that is known.
     IF NEW.state = 'prompted' AND NEW.send_begun_at IS NULL THEN
       NEW.send_begun_at := NEW.created_at;
     END IF;
@@ -2181,12 +2217,12 @@ BEGIN
     RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL THEN
+  IF OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL AND NOT is_next THEN
     RAISE EXCEPTION 'accepted_at of % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF (NEW.not_found_count, NEW.not_found_since, NEW.not_found_last_at)
      IS DISTINCT FROM (OLD.not_found_count, OLD.not_found_since, OLD.not_found_last_at)
-     -- A status counts by one, or the count begins again.
+     -- A status adds one to the count, or the count begins again.
      AND (NEW.state <> OLD.state OR NOT coalesce(
        NEW.not_found_count = OLD.not_found_count + 1
          AND NEW.not_found_last_at > coalesce(OLD.not_found_last_at, '-infinity')
@@ -2350,6 +2386,21 @@ BEGIN
   IF OLD.used_at IS NOT NULL OR (NEW.user_id, NEW.code_sha256, NEW.created_at)
       IS DISTINCT FROM (OLD.user_id, OLD.code_sha256, OLD.created_at) THEN
     RAISE EXCEPTION 'a recovery code is used once and never changed' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_send_generation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF NOT EXISTS (SELECT FROM payments p WHERE p.id = NEW.payment_id AND p.kind = 'payout' AND p.state = 'released'
+       AND p.send_begun_at IS NOT NULL AND p.send_generation = NEW.generation - 1 AND NEW.recorded_at < p.send_deadline_at)
+     OR EXISTS (SELECT FROM payments p WHERE p.operator_reference = NEW.operator_reference) THEN
+    RAISE EXCEPTION 'generation % of % does not follow a send of a payout that may still be sent, or has the reference of a payment',
+      NEW.generation, NEW.payment_id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $function$;
@@ -2601,7 +2652,7 @@ BEGIN
     INSERT INTO public.state_changes
       (merchant_id, kind, object_id, from_state, to_state, operator, amount_minor, payment_created_at, seconds)
     VALUES (NEW.merchant_id, NEW.kind, NEW.id, OLD.state, NEW.state, NEW.operator, NEW.amount_minor, NEW.created_at,
-      -- A return, or an outcome that comes after the end, is not how long the payment took.
+      -- A return, or an outcome after the end, does not count as the duration of the payment.
       CASE WHEN OLD.state IN ('initiated', 'prompted', 'released', 'reconciling')
           AND NEW.state IN ('succeeded', 'failed', 'expired')
         THEN greatest(0, extract(epoch FROM NEW.updated_at

@@ -47,6 +47,7 @@ type Text = { readonly where: string; readonly text: string };
 const WORD_LISTS = ['test/tidy.test.ts', 'test/words.test.ts'];
 const PLAIN_FILES = /^(activities|workflows|console|chaos|tools|src|bench|test)\/.*\.(tsx?|mjs)$/;
 const files = trackedFiles.filter((file) => PLAIN_FILES.test(file) && !WORD_LISTS.includes(file));
+const schemaFiles = trackedFiles.filter((file) => /^src\/db\/schema\/.*\.sql$/.test(file));
 const pages = trackedFiles.filter((file) => /^(docs\/|deploy\/|README|CONTRIBUTING).*\.md$/.test(file));
 
 /** Every text in the file: literals, the parts of templates, and what stands between tags. Parts joined by `+` are one text. */
@@ -77,13 +78,22 @@ function textsOf(file: string, content: string): Text[] {
 function commentsOf(file: string, content: string): Text[] {
   const found: { where: string; text: string; end: number }[] = [];
   content.split('\n').forEach((line, index) => {
-    const text = /^\s*(?:\/\/|\/\*\*?|\*)(?!\/) ?(.*?)(?: \*\/)?$/.exec(line)?.[1];
+    const text = /^\s*(?:\/\/|--|\/\*\*?|\*)(?!\/) ?(.*?)(?: \*\/)?$/.exec(line)?.[1];
     const last = found.at(-1);
     if (text === undefined) return;
     if (last?.end === index) Object.assign(last, { text: `${last.text} ${text}`.trim(), end: index + 1 });
     else found.push({ where: `${file}:${index + 1}`, text, end: index + 1 });
   });
   return found;
+}
+
+/** What stands between quotes in a file of SQL: what the database says, and its descriptions, whose adjacent parts are one text. */
+function quotedTextsOf(file: string, content: string): Text[] {
+  const code = content.replace(/^\s*--.*$/gm, '');
+  return [...code.matchAll(/'(?:[^']|'')*'(?:\s+'(?:[^']|'')*')*/g)].map(([quoted]) => ({
+    where: file,
+    text: quoted.replace(/'\s+'/g, '').replaceAll("'", ''),
+  }));
 }
 
 /** The paragraphs, lists and tables of a page, each a text. */
@@ -118,14 +128,23 @@ function faultsOf(texts: readonly Text[], retired = RETIRED): string[] {
   );
 }
 
+/** In these files no text and no comment has a fault, and there are more than so many. */
+function assertPlain(sources: readonly string[], textsIn: typeof textsOf, least: number): void {
+  const texts = sources.flatMap((file) => {
+    const content = readFileSync(join(root, file), 'utf8');
+    return [...textsIn(file, content), ...commentsOf(file, content)];
+  });
+  assert.ok(texts.length > least, `${texts.length} texts`);
+  assert.deepEqual(faultsOf(texts, TURNS), []);
+}
+
 describe('the texts that people read', () => {
   it('have no retired word, no idiom and no turn that needs a second reading, nor have the comments beside them', () => {
-    const texts = files.flatMap((file) => {
-      const content = readFileSync(join(root, file), 'utf8');
-      return [...textsOf(file, content), ...commentsOf(file, content)];
-    });
-    assert.ok(texts.length > 10_000, `${texts.length} texts`);
-    assert.deepEqual(faultsOf(texts, TURNS), []);
+    assertPlain(files, textsOf, 10_000);
+  });
+
+  it('have none in the schema, its comments and its descriptions either', () => {
+    assertPlain(schemaFiles, quotedTextsOf, 1_000);
   });
 
   it('have none in the documentation either', () => {
@@ -152,6 +171,16 @@ describe('the texts that people read', () => {
         'sample.tsx:3: “of before”',
         'sample.tsx:4: “nobody there is”',
       ],
+    );
+  });
+
+  it('are found in what the database says, and in its descriptions over several lines', () => {
+    const content = `-- It's yet to come.\nRAISE EXCEPTION 'nobody''s, anew';\nCOMMENT ON TABLE a IS\n  'What is under '\n  'way.';\n`;
+    assert.deepEqual(
+      faultsOf([...quotedTextsOf('a.sql', content), ...commentsOf('a.sql', content)], TURNS).map(
+        (fault) => /“(.*)”/.exec(fault)?.[1],
+      ),
+      ['anew', 'under way', 'yet to'],
     );
   });
 

@@ -1,4 +1,5 @@
-// The wait loop of all payments: queries the operator after callbacks, and waits for recorded changes, until the payment is final.
+// The wait loop of all payments: queries the operator after callbacks, sends again what waits for our float, and waits for recorded changes,
+// until the payment is final.
 import { condition } from '@temporalio/workflow';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import { isFinal, isQueriedAfterCallback, type PaymentKind } from '../src/domain/payments/payment.ts';
@@ -9,6 +10,7 @@ import {
   queryStatusAfterCallback,
   recordTransition,
   reloadPayment,
+  sendPayment,
   type Payment,
   type PendingSignals,
 } from './payment.ts';
@@ -45,12 +47,16 @@ export async function awaitOutcome<Kind extends PaymentKind>(
       const isSignalled = () => signals.callbacks > callbacks || signals.changes > changes;
       const deadlineMs = lifecycle.unsentUntilMs(snapshot);
       if (deadlineMs === null) await condition(isSignalled);
-      else await condition(isSignalled, Math.max(payment.clocks.minimumQueryGapMs, deadlineMs - Date.now()));
+      else {
+        const waitMs = Math.max(payment.clocks.minimumQueryGapMs, deadlineMs - Date.now());
+        await condition(isSignalled, waitMs, { summary: 'the send is due, or too late' });
+      }
     }
     const isCalledBack = signals.callbacks > callbacks;
     ({ changes, callbacks } = signals);
     if (isCalledBack) snapshot = await queryStatusAfterCallback(payment);
     else if (isInDoubt) snapshot = await queryStatus(payment);
+    else if (lifecycle.isSendDue(snapshot, Date.now())) snapshot = await sendPayment(payment, snapshot);
     else snapshot = await reloadPayment(payment);
   }
 }

@@ -9,6 +9,10 @@ export function describeWait<Kind extends PaymentKind>(
   { kind }: { readonly kind: Kind },
   snapshot: PaymentSnapshot<Kind>,
 ): string {
+  if ('sendAgainAtMs' in snapshot) {
+    const at = new Date(snapshot.sendAgainAtMs).toISOString();
+    return `The **operator** refused it, because our float there is too low. It is sent again at ${at}, until its send deadline.`;
+  }
   const what = snapshot.state === 'reconciling' ? OVERDUE[kind] : AWAITED[kind];
   return `${what}${endOfWait(kind, snapshot)}\n\nThe operator is asked by schedule, at this time, and at its callback. The console shows when.`;
 }

@@ -30,7 +30,7 @@ export async function sendMoneyOut<Kind extends MoneyOutKind>(
   const from: Loaded<Kind> = { snapshot: loaded, seen };
   const decided = await awaitDecision(payment, from, signals);
   let { snapshot } = decided;
-  if (snapshot.state === 'released') {
+  if (snapshot.state === 'released' && snapshot.sendAgainAtMs === undefined) {
     showDetails(
       payment,
       'Released. It is sent to the operator, or waits for it: see the pending activity and its last failure.',

@@ -142,7 +142,8 @@ const COUNT_UNMATCHED = statement('service_figures_count_unmatched')`
     '1',
     'operator_callbacks c',
     `c.operator_reference IS NOT NULL
-       AND NOT EXISTS (SELECT FROM payments p WHERE p.operator_reference = c.operator_reference)`,
+       AND NOT EXISTS (SELECT FROM payments p WHERE p.operator_reference = c.operator_reference)
+       AND NOT EXISTS (SELECT FROM send_generations g WHERE g.operator_reference = c.operator_reference)`,
   )}`;
 
 /** Callbacks about payments that we sent and that are not on record. Counts up to `limit`. */

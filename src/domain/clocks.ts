@@ -69,6 +69,11 @@ export const DURATIONS = {
     real: [2 * SECOND, 5 * SECOND, 10 * SECOND, 20 * SECOND],
     demo: [1 * SECOND, 2 * SECOND, 5 * SECOND],
   },
+  floatPausesMs: {
+    meaning: 'Pauses before a payout that was refused for our float is sent again; the last one repeats',
+    real: [1 * MINUTE, 2 * MINUTE, 5 * MINUTE],
+    demo: [2 * SECOND, 5 * SECOND],
+  },
   idempotencyKeysKeptForMs: {
     meaning:
       'How long an Idempotency-Key is kept with the response to its request; the key counts for 30 days in any case',

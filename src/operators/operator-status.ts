@@ -45,7 +45,7 @@ export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): 
         : { kind: 'returned', operatorReceipt };
     }
     case 'failed':
-      return { kind: 'declined', failureCode: outcome.code };
+      return { kind: 'declined', failureCode: outcome.code, ...(outcome.isFloatLow && { isFloatLow: true }) };
   }
 }
 

@@ -46,6 +46,9 @@ type Unanswered = {
   readonly isUnprocessed?: true;
 };
 
+/** `isFloatLow`: the operator refuses a payout or refund only because our own float is too low, and takes a new one later. */
+type Cause = { readonly isFloatLow?: true };
+
 /**
  * The outcome of a send. `refused` is final for this payment. `unknown` means that the operator may or may not have accepted it; `unknown`
  * fails no payment, whatever its cause.
@@ -53,7 +56,7 @@ type Unanswered = {
 export type SendOutcome =
   /** `isRepeated`: the operator says that it already had the reference. `issuedId`: the operator's own id of the payment. */
   | { readonly kind: 'accepted'; readonly isRepeated?: true; readonly issuedId?: string }
-  | { readonly kind: 'refused'; readonly code: FailureCode; readonly operatorCode: string }
+  | ({ readonly kind: 'refused'; readonly code: FailureCode; readonly operatorCode: string } & Cause)
   | Unanswered;
 
 /** The money that was paid, as the operator reports it: a decimal string in whole units, and an ISO 4217 code. */
@@ -74,7 +77,7 @@ export type StatusOutcome =
   | ({ readonly kind: 'pending' } & Reported)
   /** The receipt is null only if the operator's statuses name none (`statusSays` of the catalogue). */
   | ({ readonly kind: 'succeeded'; readonly receipt: string | null } & ReportedPaid)
-  | ({ readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string } & Reported)
+  | ({ readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string } & Cause & Reported)
   /**
    * The operator has returned the money: a collection reversed, a payout returned. Without a receipt, only our records can prove that the
    * payment was paid.
@@ -105,6 +108,9 @@ export type SentPayment = {
   readonly queryId: string | null;
 };
 
+/** Asks for one more call, before it is made: so many calls a second are granted to all processes. False: it must not be made now. */
+export type MayCallAgain = () => Promise<boolean>;
+
 /** A message to an address that we gave to an operator for one request, as far as it can be read. The message proves no origin. */
 export type OperatorMessage = {
   readonly status: StatusOutcome;
@@ -123,7 +129,8 @@ export type NameOutcome = { readonly kind: 'named'; readonly name: string } | { 
 export type Operator = {
   readonly id: OperatorId;
   raisePrompt(request: PromptRequest): Promise<SendOutcome>;
-  getCollectionStatus(payment: SentPayment): Promise<StatusOutcome>;
+  /** Makes one call, and asks for each further call. */
+  getCollectionStatus(payment: SentPayment, mayCallAgain: MayCallAgain): Promise<StatusOutcome>;
   sendPayout(request: PayoutRequest): Promise<SendOutcome>;
   getPayoutStatus(payment: SentPayment): Promise<StatusOutcome>;
   /** Returns a paid collection's money to its payer. */

@@ -27,6 +27,8 @@ type Deps = {
   readonly settings: SandboxSettings;
   readonly store: TransactionStore;
   readonly callbacks: CallbackSender;
+  /** Whether a switch empties the float. */
+  readonly isFloatLow: () => boolean;
 };
 
 export function createDecisions(deps: Deps): Decisions {
@@ -63,7 +65,7 @@ export function createDecisions(deps: Deps): Decisions {
   // sent twice. No other code runs before the first `await`, so the caller that finds a payment pending decides it.
   async function recordDecision(transaction: Transaction, wanted: Outcome): Promise<Transaction> {
     const isMoneyOut = transaction.kind !== 'collection' && wanted.status === 'SUCCESSFUL';
-    const possible = isMoneyOut && !store.covers(transaction) ? FLOAT_TOO_LOW : wanted;
+    const possible = isMoneyOut && (deps.isFloatLow() || !store.covers(transaction)) ? FLOAT_TOO_LOW : wanted;
     const { refusedAs } = transaction;
     const outcome: Outcome = refusedAs === null ? possible : { status: 'FAILED', reason: refusedAs };
     const decided = decide(transaction, outcome, Date.now());

@@ -17,6 +17,8 @@ export const faultsSchema = z.strictObject({
   throttled: z.boolean().default(false),
   /** Every request gets a 403, as if its address were not allowed. */
   accountRefused: z.boolean().default(false),
+  /** The float covers no payout or refund. */
+  floatLow: z.boolean().default(false),
 });
 
 type Faults = z.infer<typeof faultsSchema>;

@@ -70,9 +70,9 @@ export async function startSandbox(config: SandboxConfig): Promise<Sandbox> {
 
 function assemble(settings: SandboxSettings, store: TransactionStore) {
   const callbacks = createCallbackSender(settings);
-  const decisions = createDecisions({ settings, store, callbacks });
-  const intake = createPaymentIntake({ settings, store, decisions });
   const faults = createFaultSwitches();
+  const decisions = createDecisions({ settings, store, callbacks, isFloatLow: () => faults.get().floatLow });
+  const intake = createPaymentIntake({ settings, store, decisions });
   const app = new Koa();
   // Koa also reports client errors and aborted requests here; only the rest are errors of the sandbox.
   app.on('error', (error: Error & { status?: number }) => {

@@ -1,12 +1,15 @@
-// Attests that a process of ours recorded a request, an approval, a release, or that a send was not processed. An
-// attacker who can write to the database could write all four by hand.
+// Attests that a process of ours recorded a request, an approval, a release, that a send was not processed, or that the operator refused it
+// for our float. An attacker who can write to the database could write all of these by hand.
 import type { Environment } from '../domain/event.ts';
 import type { UserId } from '../domain/ids.ts';
 import type { Approval } from '../domain/payments/approval.ts';
 import type { MoneyOut, Payment } from '../domain/payments/payment.ts';
+import type { Payout } from '../domain/payments/payout.ts';
+import type { SendGeneration } from '../domain/payments/payment-fields.ts';
 import { isMacOf, macOf, type AttestedParts } from './attestation-mac.ts';
 import type { KeyRing } from './sealing.ts';
 
+type NewGeneration = Omit<SendGeneration, 'attestation'>;
 type GivenApproval = Omit<Approval, 'attestation'>;
 
 export type ReleaseAttestor = ReturnType<typeof createReleaseAttestor>;
@@ -64,7 +67,13 @@ export function createReleaseAttestor({
 
     attestRelease: (payment: MoneyOut): string => macOf(releaseParts(payment), keyRing),
 
-    isReleaseAttested: (payment: MoneyOut): boolean => isMac(releaseParts(payment), payment.releaseAttestation),
+    /** Whether the release, and a later generation of a payout, follow by no other hand than ours. */
+    isReleaseAttested: (payment: MoneyOut): boolean =>
+      isMac(releaseParts(payment), payment.releaseAttestation) && isGenerationAttested(payment, environment, isMac),
+
+    /** That the operator refused the generation before this one for our float. */
+    attestGeneration: (payout: Payout, later: NewGeneration): string =>
+      macOf(generationParts(payout, later, environment), keyRing),
 
     /** That the operator did nothing with the send that began last, which becomes one more that is taken back. */
     attestTakeBack: (payment: Payment): string => macOf(takeBackParts(payment, payment.sendsTakenBack + 1), keyRing),
@@ -74,6 +83,19 @@ export function createReleaseAttestor({
       payment.sendsTakenBack === 0 ||
       isMac(takeBackParts(payment, payment.sendsTakenBack), payment.takeBackAttestation),
   };
+}
+
+function generationParts(payment: MoneyOut, later: NewGeneration, environment: Environment): AttestedParts {
+  return ['malipo: generation', environment, ...partsOf(payment), later.number, later.operatorReference];
+}
+
+function isGenerationAttested(
+  payment: MoneyOut,
+  environment: Environment,
+  isMac: (parts: AttestedParts, attestation: string | null) => boolean,
+): boolean {
+  const later = payment.kind === 'payout' ? payment.generation : null;
+  return later === null || isMac(generationParts(payment, later, environment), later.attestation);
 }
 
 /** Everything that determines the amount, the two parties, and the requester. */

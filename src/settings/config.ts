@@ -228,6 +228,7 @@ const START_SETTINGS = z.object({
   MALIPO_METRICS_PORT: port.default(9464),
   MALIPO_SANDBOX_PORT: port.default(8090),
   MALIPO_RECEIVER_PORT: port.default(8091),
+  MALIPO_KES_RECEIVER_PORT: port.default(8092),
   MALIPO_POSTGRES_PORT: port.default(5499),
   MALIPO_TEMPORAL_PORT: port.default(7233),
   MALIPO_TEMPORAL_UI_PORT: port.default(8233),

@@ -113,21 +113,25 @@ async function forEach(
 }
 
 // Temporal finds an open run of the workflow.
-async function orOpen<Result>(called: Promise<Result>): Promise<Result | 'open'> {
-  try {
-    return await called;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'open';
-    throw error;
-  }
+function orOpen<Result>(called: Promise<Result>): Promise<Result | 'open'> {
+  return orOutcome(called, WorkflowExecutionAlreadyStartedError, 'open');
 }
 
 // Temporal finds no open run of the workflow.
-async function orClosed<Result>(called: Promise<Result>): Promise<Result | 'closed'> {
+function orClosed<Result>(called: Promise<Result>): Promise<Result | 'closed'> {
+  return orOutcome(called, WorkflowNotFoundError, 'closed');
+}
+
+/** An error of this class means the outcome; every other error is thrown. */
+async function orOutcome<Result, const Outcome extends string>(
+  called: Promise<Result>,
+  ErrorClass: new (...values: never[]) => Error,
+  outcome: Outcome,
+): Promise<Result | Outcome> {
   try {
     return await called;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'closed';
+    if (error instanceof ErrorClass) return outcome;
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import type { PaymentContext } from '../../src/operations/payments/payment-context.ts';
 import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
 import { coverageOf } from '../../src/domain/payments/operator-catalogue.ts';
+import type { Payment, PaymentKind } from '../../src/domain/payments/payment.ts';
 import { needsOperatorStatus, type TransitionInput } from '../../src/domain/payments/lifecycle.ts';
 import type { StatusBasis } from '../../src/domain/payments/operator-status.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
@@ -19,7 +20,7 @@ import { createReleaseAttestor } from '../../src/security/release-attestation.ts
 import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { collectionWith } from '../domain/payments/collections.ts';
-import { recordTransition } from '../../src/operations/payments/record-transition.ts';
+import { recordTransition, type RecordTransition } from '../../src/operations/payments/record-transition.ts';
 import { recordOperatorCallback } from '../../src/operations/payments/record-operator-callback.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { ATTESTATION_RING } from '../support/attestation.ts';
@@ -145,21 +146,21 @@ export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentCo
   };
 }
 
-/** Records the transition input, as of a status that was queried then, and returns the collection after it. */
-export async function record(
-  db: Database,
-  { id, merchantId }: Pick<Collection, 'id' | 'merchantId'>,
-  transition: CollectionTransitionInput,
-  at = new Date(),
-): Promise<Collection> {
-  const input = {
-    ref: { kind: 'collection', id, merchantId },
-    transition,
-    at,
-    basis: basisFor(transition, at),
-  } as const;
-  return (await recordTransition(contextOf(db), input)).payment;
+/** Records transition inputs of one kind of payment, each as of a status that was queried then; returns the payment after it. */
+export function recorderOf<Kind extends PaymentKind>(kind: Kind) {
+  return async (
+    db: Database,
+    { id, merchantId }: Pick<Payment<Kind>, 'id' | 'merchantId'>,
+    transition: RecordTransition<Kind>['transition'],
+    at = new Date(),
+  ): Promise<Payment<Kind>> => {
+    const ref = { kind, id, merchantId } as unknown as RecordTransition<Kind>['ref'];
+    const input = { ref, transition, at, basis: basisFor(transition, at) };
+    return (await recordTransition(contextOf(db), input)).payment;
+  };
 }
+
+export const record = recorderOf('collection');
 
 /** What a recorder knows of a status that supports the transition and was queried at that time. */
 export function basisFor(transition: TransitionInput, at: Date): StatusBasis | null {

@@ -17,6 +17,7 @@ import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_CHECKPOINT_RULE_CASES } from './payments/ledger-checkpoint-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
 import { MESSAGE_RULE_CASES } from './payments/message-rule-cases.ts';
+import { GENERATION_RULE_CASES } from './payments/generation-rule-cases.ts';
 import { ONCE_RULE_CASES } from './payments/once-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
 import { PAYOUT_MONEY_RULE_CASES } from './payments/payout-money-rule-cases.ts';
@@ -56,6 +57,7 @@ const CASES: readonly RuleCase[] = [
   ...DISCREPANCY_RULE_CASES,
   ...SEND_RULE_CASES,
   ...ONCE_RULE_CASES,
+  ...GENERATION_RULE_CASES,
   ...MESSAGE_RULE_CASES,
   ...REQUEST_RULE_CASES,
   ...CALL_GRANT_RULE_CASES,

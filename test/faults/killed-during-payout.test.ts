@@ -5,14 +5,22 @@ import type { CrashPoint } from '../support/crash-points.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound, expireLeases } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
-import { requestPayout, balanceOf, fund, release, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
+import { requestPayout, balanceOf, fund, release, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
+import { sandboxTransactions, switchFaults } from '../support/sandbox-operator.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
 
-type Path = { readonly row: string; readonly state: PayoutState; readonly balance: readonly [number, number] };
+type Path = {
+  readonly row: string;
+  readonly state: PayoutState;
+  readonly balance: readonly [number, number];
+  /** The float is empty until the server was killed. */
+  readonly isFloatLow?: true;
+};
 
 const PAID: Path = { row: '000', state: 'succeeded', balance: [15_000, 0] };
+const PAID_LATER: Path = { ...PAID, isFloatLow: true };
 const REFUSED: Path = { row: '001', state: 'failed', balance: [20_000, 0] };
 
 // After its release.
@@ -22,6 +30,8 @@ const STEPS: readonly (readonly [string, { activity: string } | { commitOf: stri
   ['the operator’s status is queried', { activity: 'queryStatusWithOperator' }, PAID],
   ['its payment is recorded', OUTCOME, PAID],
   ['its refusal is recorded', OUTCOME, REFUSED],
+  ['it is recorded that it is sent again', { commitOf: 'payout_begin_generation', nth: 1 }, PAID_LATER],
+  ['its second generation is sent', { commitOf: 'payment_mark_send_begun', nth: 2 }, PAID_LATER],
 ];
 const CASES = (['before', 'after'] as const).flatMap((moment) =>
   STEPS.map(([what, step, path]) => ({
@@ -44,13 +54,16 @@ describe('a payout', () => {
   });
 });
 
-async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, { row, state, balance }: Path): Promise<void> {
+async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, path: Path): Promise<void> {
   const { merchant } = testEnv;
+  const { row, state, balance } = path;
+  if (path.isFloatLow) await switchFaults(testEnv, { floatLow: true });
   await fund(testEnv, merchant, 20_000);
   const doomed = await startServerChild(testEnv, { crashPoint });
   const payout = await requestPayout(testEnv, row);
   await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
   await doomed.dies();
+  if (path.isFloatLow) await switchFaults(testEnv, {});
   await expireLeases(testEnv.db);
   await testEnv.startServer();
   await untilPayoutState(testEnv, payout, state, 40_000);
@@ -59,7 +72,11 @@ async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, { row, 
     'queued > released',
     `released > ${state}`,
   ]);
-  assert.equal(await transfersAccepted(testEnv, payout), 1);
+  const sends = await sandboxTransactions(testEnv, payout.phone);
+  assert.ok(sends.every(({ transfersTaken }) => transfersTaken === 1));
+  // A payout that was refused for our float is sent once more, and each other payout is sent once.
+  assert.equal(sends.filter((one) => one.state !== 'FAILED').length, state === 'succeeded' ? 1 : 0);
+  if (!path.isFloatLow) assert.equal(sends.length, 1);
   assert.deepEqual(await balanceOf(testEnv, merchant), balance);
   await assertLedgerIsSound(testEnv.db);
 }

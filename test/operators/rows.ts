@@ -7,28 +7,35 @@ export type DirectionName = 'collection' | 'payout' | 'refund';
 
 /**
  * How the last status says that it ended. `paid_otherwise`: with other money than was requested. `receipt_reused`: with the receipt of the
- * payment before. `returned`: paid first, and returned then.
+ * payment before. `returned`: paid first, and returned then. `unknown`: nobody can find out.
  */
-type RowOutcome = 'succeeded' | 'paid_otherwise' | 'receipt_reused' | 'returned' | 'pending' | FailureCode;
+export type RowOutcome =
+  'succeeded' | 'paid_otherwise' | 'receipt_reused' | 'returned' | 'pending' | 'unknown' | FailureCode;
 
 export type ConformanceRow = {
   readonly row: string;
-  /** What each send with the same reference comes to. */
+  /** What each send with the same reference comes to. A payment that is sent once is sent again only after nothing was done with it. */
   readonly sends: readonly SendOutcome['kind'][];
   /** How many requests the operator gets for them. */
   readonly requests: number;
+  /** How often the operator takes the payment. */
+  readonly accepted: number;
   /** What the first statuses come to. */
   readonly statuses: readonly StatusOutcome['kind'][];
   readonly outcome: RowOutcome;
+  /** How many callbacks come, or messages to the payment's own address. */
   readonly callbacks: number;
+  /** What the messages to the payment's own address say, if that is not the outcome. */
+  readonly message?: RowOutcome;
 };
+
+type Row = Omit<ConformanceRow, 'requests' | 'accepted'> & Partial<Pick<ConformanceRow, 'requests' | 'accepted'>>;
+type RowChange = Partial<Omit<Row, 'row'>>;
 
 /** What an operator says otherwise than MTN, or not at all. */
 export type Dialect = {
   /** Of rows, by the kind of payment. */
-  readonly outcomes: Partial<Record<DirectionName, Readonly<Record<string, FailureCode>>>>;
-  /** Whether its statuses name the money. */
-  readonly namesMoney: boolean;
+  readonly changes: Partial<Record<DirectionName, Readonly<Record<string, RowChange>>>>;
   /** Whether its statuses name the receipt of a payment whose money was returned. */
   readonly namesReturned: boolean;
   /** How many sends it takes for six requests that refuse our account. */
@@ -38,31 +45,70 @@ export type Dialect = {
 };
 
 const MTN: Dialect = {
-  outcomes: {},
-  namesMoney: true,
+  changes: {},
   namesReturned: true,
   sendsForSixRefusals: 6,
   wrongTypes: 'unreadable',
 };
 
-/** Of the operators whose sends may be repeated, as the suite repeats them. */
-export const DIALECTS: Readonly<Partial<Record<OperatorId, Dialect>>> = {
-  'mtn-momo': MTN,
-  'airtel-money': {
-    // Airtel has no code for a payer without an account, and says of such a payee that our account may not pay.
-    outcomes: { collection: { '007': 'operator_rejected' }, payout: { '006': 'operator_unavailable' } },
-    namesMoney: false,
-    namesReturned: false,
-    // The first of them refuses our signature, so that the same send tries a new key.
-    sendsForSixRefusals: 5,
-    // Nothing in it says which payment it is about.
-    wrongTypes: 'unknown',
+const AIRTEL: Dialect = {
+  // Airtel has no code for a payer without an account, and says of such a payee that our account may not pay.
+  changes: {
+    collection: { '007': { outcome: 'operator_rejected' } },
+    payout: { '006': { outcome: 'operator_unavailable' } },
   },
+  namesReturned: false,
+  // The first of them refuses our signature, so that the same send tries a new key.
+  sendsForSixRefusals: 5,
+  // Nothing in it says which payment it is about.
+  wrongTypes: 'unknown',
+};
+
+/** A lost answer is not sent again. The first answer of row 023 says that the payment is accepted, and names no id that can be read. */
+const SENT_ONCE: Readonly<Record<string, RowChange>> = {
+  // It may have been processed, by all that the answer says.
+  '011': { sends: ['unknown'], accepted: 0, outcome: 'unknown', callbacks: 0 },
+  '014': { sends: ['unknown'] },
+  '018': { sends: ['unknown'] },
+  '019': { statuses: ['unknown', 'unknown'] },
+  '023': { sends: ['accepted'], statuses: [] },
+};
+
+const DARAJA: Dialect = {
+  changes: {
+    collection: {
+      ...SENT_ONCE,
+      '007': { outcome: 'operator_rejected' },
+      '013': { message: 'succeeded' },
+      // The status of a prompt has neither money nor receipt, and stays what it was.
+      '015': { outcome: 'succeeded', callbacks: 1 },
+      '020': { outcome: 'succeeded', message: 'paid_otherwise' },
+      '021': { outcome: 'succeeded', message: 'receipt_reused' },
+    },
+    payout: {
+      ...SENT_ONCE,
+      // A status says that a payout failed, and only the result says why.
+      '001': { outcome: 'operator_rejected', message: 'payer_not_found' },
+      '002': { outcome: 'operator_rejected', message: 'payer_limit_reached' },
+      '003': { outcome: 'operator_rejected', message: 'operator_unavailable' },
+      '006': { message: 'payer_not_found' },
+      '013': { message: 'succeeded' },
+      '015': { callbacks: 1, message: 'succeeded' },
+    },
+  },
+  namesReturned: true,
+  // Each send tries a new token.
+  sendsForSixRefusals: 3,
+  wrongTypes: 'unknown',
+};
+
+export const DIALECTS: Readonly<Record<OperatorId, Dialect>> = {
+  'mtn-momo': MTN,
+  'airtel-money': AIRTEL,
+  daraja: DARAJA,
 };
 
 const PAID = { sends: ['accepted'], statuses: [], outcome: 'succeeded', callbacks: 1 } as const;
-
-type Row = Omit<ConformanceRow, 'requests'> & { readonly requests?: number };
 
 const FAULTS: readonly Row[] = [
   { ...PAID, row: '004', callbacks: 0 },
@@ -114,7 +160,7 @@ const ROWS: Readonly<Record<DirectionName, readonly Row[]>> = {
 };
 
 /** Every row for payments of this kind, in order; `500` stands for any number outside of the table. */
-export function rowsOf(name: DirectionName, { outcomes, sendsForSixRefusals, wrongTypes }: Dialect): ConformanceRow[] {
+export function rowsOf(name: DirectionName, { changes, sendsForSixRefusals, wrongTypes }: Dialect): ConformanceRow[] {
   const refused = Array.from({ length: sendsForSixRefusals }, () => 'unknown' as const);
   const rows: readonly Row[] = [
     ...ROWS[name],
@@ -127,10 +173,7 @@ export function rowsOf(name: DirectionName, { outcomes, sendsForSixRefusals, wro
     },
   ];
   return rows
-    .map((row) => ({
-      ...row,
-      requests: row.requests ?? row.sends.length,
-      outcome: outcomes[name]?.[row.row] ?? row.outcome,
-    }))
+    .map((row) => ({ ...row, ...changes[name]?.[row.row] }))
+    .map((row) => ({ ...row, requests: row.requests ?? row.sends.length, accepted: row.accepted ?? 1 }))
     .sort((one, other) => one.row.localeCompare(other.row));
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Currency } from '../../src/domain/money.ts';
 import { OPERATORS, type OperatorId } from '../../src/domain/payments/operator-catalogue.ts';
 import type { Operator, SentPayment } from '../../src/operators/port.ts';
+import { ONE_CALL } from '../support/sent-payment.ts';
 import type { Received, StubOperator } from './stub-operator.ts';
 
 /** What a vector gives to the port. `original` is the collection of a refund, and the ids and `sentAt` are of the payment that is asked about. */
@@ -45,7 +46,7 @@ type VectorFile = {
 const CALLS = {
   raisePrompt: (operator: Operator, input: Input) =>
     operator.raisePrompt({ ...namedBy(input), phone: input.phone, payerMessage: input.note }),
-  getCollectionStatus: (operator: Operator, input: Input) => operator.getCollectionStatus(sentOf(input)),
+  getCollectionStatus: (operator: Operator, input: Input) => operator.getCollectionStatus(sentOf(input), ONE_CALL),
   sendPayout: (operator: Operator, input: Input) =>
     operator.sendPayout({ ...namedBy(input), phone: input.phone, payeeMessage: input.note }),
   getPayoutStatus: (operator: Operator, input: Input) => operator.getPayoutStatus(sentOf(input)),

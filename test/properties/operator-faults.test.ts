@@ -1,7 +1,7 @@
 // One payment, in a thousand random histories of faults, deaths of processes, repeated activities and clocks that differ, on a model clock.
 //
 // The decisions are the domain's own functions: transitions, lifecycles, evidence, schedules, rechecks, and what an answer of the operator
-// says. Modelled here are the statements of the database with the conditions of their SQL (model/store.ts), the order of the steps in the
+// says, what follows from a float that is too low. Modelled here are the statements of the database with the conditions of their SQL (model/store.ts), the order of the steps in the
 // workflow, the activities and the queue, with a wait at which a process may die between any two (model/service.ts), and the operator's
 // memory (model/operator.ts). Clocks differ by 10 s from the database's, a process stops for 3 s between two steps, and no request arrives
 // after the timeout of its call: together less than `notFoundGraceMs`, on which the service relies. Not modelled: other money than
@@ -10,6 +10,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { REAL_CLOCKS } from '../../src/domain/clocks.ts';
 import { isFinal } from '../../src/domain/payments/payment.ts';
+import { generationOf } from '../../src/domain/payments/send-generation.ts';
 import { AT, collectionWith } from '../domain/payments/collections.ts';
 import { payoutWith } from '../domain/payments/payouts.ts';
 import { createModelOperator, type ModelOperator, type OperatorPlan } from './model/operator.ts';
@@ -21,6 +22,7 @@ const RUNS = 1000;
 const SEED = Number(process.env['MALIPO_PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
 
 const SECOND = 1000;
+const MINUTE = 60 * SECOND;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** Longer than anything is waited for, the last recheck included. */
@@ -39,6 +41,7 @@ const anyPlan: fc.Arbitrary<OperatorPlan> = fc.record({
   decidesAfterMs: fc.constantFrom(SECOND, 30 * SECOND, 10 * 60 * SECOND, 2 * HOUR),
   lagMs: fc.constantFrom(0, 0, 5 * SECOND, HOUR),
   outages: fc.array(fc.oneof(outage, fc.constant({ fromMs: 0, forMs: 60_000 })), { maxLength: 3 }),
+  floatLowForMs: fc.constantFrom(0, 0, 60_000, HOUR, 30 * HOUR),
   rates: fc.record({ requestLost: rate, responseLost: rate, useless: rate, refused: fc.constantFrom(0, 0.3, 0.6) }),
   networkMs: fc.constantFrom(50, 19 * SECOND),
 });
@@ -87,7 +90,8 @@ function happen(scenario: Scenario): Ended {
   const clocks = REAL_CLOCKS;
   const store = createModelStore(newPayment(scenario), clocks, nowMs);
   const timing = { nowMs: () => scheduler.nowMs(), random, timeoutMs: clocks.operatorTimeoutMs };
-  const operator = createModelOperator({ ...plan, ending: endingOf(kind, plan) }, timing);
+  const floatLowForMs = kind === 'payout' ? plan.floatLowForMs : 0;
+  const operator = createModelOperator({ ...plan, floatLowForMs, ending: endingOf(kind, plan) }, timing);
   const service = createModelService({ ...scenario, store, operator, clocks, nowMs, random });
   for (let n = 0; n < workflows; n++) scheduler.start(() => service.workflow());
   scheduler.start(() => service.queue());
@@ -102,9 +106,12 @@ function happen(scenario: Scenario): Ended {
 }
 
 describe(`a payment among random faults, by seed ${SEED} (MALIPO_PROPERTY_SEED)`, () => {
-  const holds = (property: (ended: Ended, scenario: Scenario) => void) => {
+  const holds = (
+    property: (ended: Ended, scenario: Scenario) => void,
+    changed: (scenario: Scenario) => Scenario = (scenario) => scenario,
+  ) => {
     fc.assert(
-      fc.property(anyScenario, (scenario) => {
+      fc.property(anyScenario.map(changed), (scenario) => {
         property(happen(scenario), scenario);
       }),
       { numRuns: RUNS, seed: SEED },
@@ -113,9 +120,11 @@ describe(`a payment among random faults, by seed ${SEED} (MALIPO_PROPERTY_SEED)`
 
   it(`is paid at most once, never ends against the operator’s memory, and never waits without end, in ${RUNS} histories`, () => {
     const ends = new Set<string>();
+    const generations = new Set<number>();
     holds(({ store, operator }, { kind, plan }) => {
       const { state } = store.row();
       ends.add(state);
+      if (state === 'succeeded') generations.add(generationOf(store.row()));
       const path = store.states.join(' > ');
       assert.ok(operator.taken() <= 1, `the operator took ${operator.taken()} sends as payments: ${path}`);
       const isPaid = operator.payments() > 0;
@@ -127,5 +136,32 @@ describe(`a payment among random faults, by seed ${SEED} (MALIPO_PROPERTY_SEED)`
       assert.ok(isFinal(state) || store.work.dueAtMs !== null, `nobody asks any more: ${path}`);
     });
     assert.deepEqual([...ends].sort(), ['expired', 'failed', 'reconciling', 'succeeded']);
+    assert.ok(generations.size > 1, 'some are paid in a later generation');
+  });
+
+  it('is paid once the float covers it, in a later generation, where nothing else fails', () => {
+    const sound = { requestLost: 0, responseLost: 0, useless: 0, refused: 0 };
+    const calm = {
+      deathRate: 0,
+      workflows: 1,
+      sendDeadlineMs: REAL_CLOCKS.payoutSendDeadlineMs,
+      kind: 'payout',
+    } as const;
+    holds(
+      ({ store, operator }, { plan }) => {
+        const row = store.row();
+        const { ending, floatLowForMs, decidesAfterMs } = plan;
+        // What is decided later than its outcome is overdue is not sent again.
+        if (!ending.endsWith('paid') || decidesAfterMs > MINUTE || floatLowForMs > 12 * HOUR) return;
+        assert.equal(row.state, 'succeeded', store.states.join(' > '));
+        assert.equal(operator.taken(), 1);
+        const isRefused = floatLowForMs > decidesAfterMs;
+        assert.equal(generationOf(row) > 1, isRefused);
+      },
+      ({ plan, ...scenario }) => ({
+        ...{ ...scenario, ...calm },
+        plan: { ...plan, rates: sound, outages: [], lagMs: 0, networkMs: 50 },
+      }),
+    );
   });
 });

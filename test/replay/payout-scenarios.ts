@@ -1,13 +1,12 @@
 // The scenarios of payouts and reversals that have a recorded history.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { reversalWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { ReversalId } from '../../src/domain/ids.ts';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
+import { countRows } from '../db/rows.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState, type Payment } from '../support/payments.ts';
-import { switchFaults } from '../support/sandbox-operator.ts';
 import { temporalClient } from '../support/engines.ts';
 import {
   requestPayout,
@@ -19,7 +18,9 @@ import {
   releasedPayout,
 } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
+import { switchFaults } from '../support/sandbox-operator.ts';
 import type { Scenario } from './scenarios.ts';
+import { withoutOperator, withoutWorker } from './interrupted.ts';
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000' };
 
@@ -74,14 +75,27 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     play: (testEnv) => releasedUntil(testEnv, '005', 'failed'),
   },
   {
+    name: 'payout-sent-again-for-the-float',
+    environment: { ...NO_POLLS, MALIPO_FLOAT_PAUSES_MS: '1500' },
+    async play(testEnv) {
+      await switchFaults(testEnv, { floatLow: true });
+      await fund(testEnv, testEnv.merchant, 20_000);
+      const payout = await requestPayout(testEnv, '000');
+      await untilQueued(payout.workflowId);
+      await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
+      const refused = 'payments WHERE id = $1 AND send_generation > 1';
+      await eventually('the refusal', async () => (await countRows(testEnv.db, refused, [payout.id])) > 0);
+      await switchFaults(testEnv, {});
+      await untilPayoutState(testEnv, payout, 'succeeded');
+      return payout;
+    },
+  },
+  {
     name: 'payout-never-sent',
     environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '1000' },
     startsServer: false,
     async play(testEnv) {
-      await testEnv.startServer({ MALIPO_ROLES: 'api' });
-      const payout = await releasedPayout(testEnv, '000');
-      await sleep(1500);
-      await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+      const payout = await withoutWorker(testEnv, () => releasedPayout(testEnv, '000'), 1500);
       await untilPayoutState(testEnv, payout, 'failed');
       return payout;
     },
@@ -96,10 +110,8 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
       MALIPO_NOT_FOUND_GRACE_MS: '400',
     },
     async play(testEnv) {
-      await switchFaults(testEnv, { down: true });
-      const payout = await releasedPayout(testEnv, '000');
-      await untilPayoutState(testEnv, payout, 'reconciling');
-      await switchFaults(testEnv, {});
+      const begin = () => releasedPayout(testEnv, '000');
+      const payout = await withoutOperator(testEnv, begin, (begun) => untilPayoutState(testEnv, begun, 'reconciling'));
       await untilPayoutState(testEnv, payout, 'failed');
       return payout;
     },

@@ -11,10 +11,11 @@ import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { tamper, untilOneWaits, whileLocked } from '../db/rows.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually, ON_DEMAND, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { callBack, pay, untilState, type Payment } from '../support/payments.ts';
 import { decideAtSandbox, switchFaults } from '../support/sandbox-operator.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
+import { withoutOperator, withoutWorker } from './interrupted.ts';
 import { PAYOUT_SCENARIOS } from './payout-scenarios.ts';
 
 type Run = { readonly workflowId: string; readonly runId?: string };
@@ -30,7 +31,6 @@ export type Scenario = {
 };
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PROMPT_WINDOW_MS: '120000' };
-const ON_DEMAND = { MALIPO_SWEEP_EVERY_MS: '3600000', MALIPO_LEDGER_CHECK_EVERY_MS: '86400000' };
 const FEW_POLLS = {
   MALIPO_POLL_SCHEDULE_MS: '700',
   MALIPO_PROMPT_WINDOW_MS: '1000',
@@ -139,10 +139,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     },
     startsServer: false,
     async play(testEnv) {
-      await testEnv.startServer({ MALIPO_ROLES: 'api' });
-      const payment = await pay(testEnv, '000');
-      await sleep(1200);
-      await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+      const payment = await withoutWorker(testEnv, () => pay(testEnv, '000'), 1200);
       await untilState(testEnv, payment, 'expired');
       return payment;
     },
@@ -156,10 +153,8 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
       MALIPO_NOT_FOUND_GRACE_MS: '400',
     },
     async play(testEnv) {
-      await switchFaults(testEnv, { down: true });
-      const payment = await pay(testEnv, '000');
-      await untilState(testEnv, payment, 'reconciling');
-      await switchFaults(testEnv, {});
+      const begin = () => pay(testEnv, '000');
+      const payment = await withoutOperator(testEnv, begin, (begun) => untilState(testEnv, begun, 'reconciling'));
       await untilState(testEnv, payment, 'expired');
       return payment;
     },

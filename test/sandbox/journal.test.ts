@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openJournal, readJournal } from '../../src/sandbox/journal.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { useFolderPerCase } from '../support/use-folder.ts';
 import {
   hasAtLeast,
   hasStatus,
@@ -24,15 +24,11 @@ import {
 } from './sandbox-harness.ts';
 
 describe('the journal of the sandbox operator', () => {
-  let folder: string;
+  const place = useFolderPerCase();
   let dataFile: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'malipo-sandbox-'));
-    dataFile = join(folder, 'sandbox.jsonl');
+  beforeEach(() => {
+    dataFile = join(place.folder, 'sandbox.jsonl');
   });
-
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function read(): Promise<unknown[]> {
     const entries: unknown[] = [];
@@ -85,7 +81,7 @@ describe('the journal of the sandbox operator', () => {
       await journal.close();
       assert.deepEqual(new Map((await read()) as [number, number][]), latest);
       assert.ok((await readFile(dataFile)).length < 4000);
-      assert.deepEqual(await readdir(folder), ['sandbox.jsonl']);
+      assert.deepEqual(await readdir(place.folder), ['sandbox.jsonl']);
       assert.ok(rewrites > 1 && rewrites < 10, `${rewrites} rewrites`);
     });
 
@@ -195,7 +191,7 @@ describe('the journal of the sandbox operator', () => {
     const sandbox = await startSandbox(sandboxConfig({ dataFile, limits: { journalGrowthBytes: 1 }, onError }));
     const client = wireClient(sandbox);
     await client.token();
-    await rm(folder, { recursive: true });
+    await rm(place.folder, { recursive: true });
     const reference = randomUUID();
     const answer = await client.requestToPay(payment('010', reference), { 'X-Reference-Id': reference });
     assert.equal(answer.status, 500);
@@ -205,7 +201,7 @@ describe('the journal of the sandbox operator', () => {
   });
 
   it('fails the start and frees the port when it cannot be opened', async () => {
-    const missing = join(folder, 'missing', 'sandbox.jsonl');
+    const missing = join(place.folder, 'missing', 'sandbox.jsonl');
     await assert.rejects(startSandbox(sandboxConfig({ dataFile: missing })), { code: 'ENOENT' });
   });
 

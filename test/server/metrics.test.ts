@@ -43,8 +43,13 @@ describe('the metrics of a server', () => {
     });
   }
 
+  async function assertMeasured(expected: readonly string[]): Promise<void> {
+    const lines = await measured();
+    for (const line of expected) assert.ok(lines.includes(line), line);
+  }
+
   it('show the backlog, the merchants over their share, and failing and quarantined work by kind', async () => {
-    const expected = [
+    await assertMeasured([
       'malipo_backlog 3',
       'malipo_backlog_late 0',
       'malipo_backlog_full_merchants 1',
@@ -52,9 +57,7 @@ describe('the metrics of a server', () => {
       'malipo_workflows_stuck{kind="collection"} 1',
       'malipo_workflows_stuck{kind="payout"} 0',
       'malipo_workflows_quarantined{kind="collection"} 1',
-    ];
-    const lines = await measured();
-    for (const line of expected) assert.ok(lines.includes(line), line);
+    ]);
   });
 
   it('count every refusal of a person, also those without an entry of their own in the audit log', async () => {
@@ -68,13 +71,11 @@ describe('the metrics of a server', () => {
   });
 
   it('show as of when each task of housekeeping is done, never done ones too, and the faults that a check found', async () => {
-    const expected = [
+    await assertMeasured([
       'malipo_housekeeping_done_as_of_timestamp_seconds{task="ledger_check"} 1700000000',
       'malipo_housekeeping_done_as_of_timestamp_seconds{task="purge"} 0',
       'malipo_housekeeping_faults{task="ledger_check"} 3',
-    ];
-    const lines = await measured();
-    for (const line of expected) assert.ok(lines.includes(line), line);
+    ]);
   });
 
   it('show for how long the oldest audit entry has waited for its link, and the oldest link for its signature', async () => {

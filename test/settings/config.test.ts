@@ -77,6 +77,10 @@ describe('the configuration', () => {
     }
   });
 
+  function assertRefused(name: string, values: readonly string[]): void {
+    for (const wrong of values) assert.deepEqual(problemsOf({ ...SOUND, [name]: wrong }), [name], wrong);
+  }
+
   it('takes changes of operator prefixes for markets that there are, and refuses all others', () => {
     const name = 'MALIPO_OPERATOR_PREFIXES';
     const { settings } = loadConfig({ ...SOUND, [name]: 'mtn-momo/UG+=71 75, mtn-momo/ZM=56 76 96' });
@@ -84,16 +88,14 @@ describe('the configuration', () => {
       { operator: 'mtn-momo', country: 'UG', kind: 'added', prefixes: ['71', '75'] },
       { operator: 'mtn-momo', country: 'ZM', kind: 'replaced', prefixes: ['56', '76', '96'] },
     ]);
-    for (const wrong of [
+    assertRefused(name, [
       'mtn-momo/UG+=39',
       'airtel/UG=70',
       'mtn-momo/KE=70',
       'mtn-momo/UG',
       'UG=70',
       'toString/UG=70',
-    ]) {
-      assert.deepEqual(problemsOf({ ...SOUND, [name]: wrong }), [name], wrong);
-    }
+    ]);
   });
 
   it('takes the amounts of contracts for markets that there are, and refuses all others', () => {
@@ -103,15 +105,13 @@ describe('the configuration', () => {
     assert.deepEqual(settings[name], [
       { operator: 'mtn-momo', country: 'GH', currency: 'GHS', kind: 'payout', ...rules },
     ]);
-    for (const wrong of [
+    assertRefused(name, [
       'mtn-momo/KE/KES/payout=1-2',
       'mtn-momo/GH/USD/payout=1-2',
       'toString/GH/GHS/payout=1-2',
       'mtn-momo/GH/GHS/payout=2-1',
       'GH=1',
-    ]) {
-      assert.deepEqual(problemsOf({ ...SOUND, [name]: wrong }), [name], wrong);
-    }
+    ]);
   });
 
   it('cannot be changed after it was read', () => {

@@ -15,6 +15,7 @@ const PERMIT: CallPermit = {
   kind: 'granted',
   answered: () => Promise.resolve(),
   end: () => Promise.resolve(),
+  mayCallAgain: () => Promise.resolve(true),
 };
 
 export const ALL_PERMITTED: OperatorCalls = {

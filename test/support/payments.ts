@@ -85,32 +85,29 @@ export async function fetchPayment(testEnv: TestEnvironment, { id, merchant }: P
   return fetchAs(testEnv, merchant, `/v1/api/collections/${id}`);
 }
 
-/** Waits until the collection is in `state` and returns it as the API then shows it. */
-export async function untilState(
-  testEnv: TestEnvironment,
-  payment: Payment,
-  state: CollectionState,
-  timeoutMs = PATIENCE_MS,
-): Promise<ShownCollection> {
-  return untilShownAs(payment, state, () => fetchPayment(testEnv, payment), timeoutMs);
-}
+/** Waits until the collection is in the state and returns it as the API then shows it. */
+export const untilState = untilShownBy(fetchPayment);
 
-/** Waits until `fetch` shows the payment in `state`, and returns what it shows; fails with the last state. */
-export async function untilShownAs<Shown extends { readonly state: string }>(
-  { phone }: Payment,
-  state: Shown['state'],
-  fetch: () => Promise<Shown>,
-  timeoutMs: number,
-): Promise<Shown> {
-  let last: string | undefined;
-  const look = async () => {
-    const shown = await fetch();
-    last = shown.state;
-    return last === state ? shown : null;
+/** Returns what waits until `fetch` shows a payment in a state, and returns what it shows; it fails with the last state. */
+export function untilShownBy<Shown extends { readonly state: string }>(
+  fetch: (testEnv: TestEnvironment, payment: Payment) => Promise<Shown>,
+) {
+  return async (
+    testEnv: TestEnvironment,
+    payment: Payment,
+    state: Shown['state'],
+    timeoutMs = PATIENCE_MS,
+  ): Promise<Shown> => {
+    let last: string | undefined;
+    const look = async () => {
+      const shown = await fetch(testEnv, payment);
+      last = shown.state;
+      return last === state ? shown : null;
+    };
+    return eventually(`${payment.phone.slice(-3)} to be ${state}`, look, timeoutMs).catch((error: unknown) => {
+      throw new Error(`its last state was ${last ?? 'unknown'}`, { cause: error });
+    });
   };
-  return eventually(`${phone.slice(-3)} to be ${state}`, look, timeoutMs).catch((error: unknown) => {
-    throw new Error(`its last state was ${last ?? 'unknown'}`, { cause: error });
-  });
 }
 
 export async function availableBalance(testEnv: TestEnvironment, merchant: TestMerchant): Promise<unknown> {

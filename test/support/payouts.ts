@@ -8,7 +8,7 @@ import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import { countRows, newCollection, record, paid } from '../db/rows.ts';
 import { collectionFields, type ApiResponse } from './api.ts';
 import { eventually, PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
-import { createPayment, fetchAs, phoneFor, untilShownAs, type Payment } from './payments.ts';
+import { createPayment, fetchAs, phoneFor, untilShownBy, type Payment } from './payments.ts';
 import { logInAs } from './people.ts';
 import { sandboxTransactions } from './sandbox-operator.ts';
 import type { Browser } from './browser.ts';
@@ -37,7 +37,10 @@ export async function fund(
 
 export type PayoutOptions = {
   readonly merchant?: TestMerchant;
+  /** The currency of the merchant. */
+  readonly currency?: Currency;
   readonly amount?: number;
+  readonly phone?: string;
   readonly idempotencyKey?: string;
 };
 
@@ -47,8 +50,8 @@ export async function requestPayout(
   row: string,
   options: PayoutOptions = {},
 ): Promise<Payout> {
-  const { merchant = testEnv.merchant, amount = 5000, idempotencyKey = randomUUID() } = options;
-  const json = collectionFields({ phone: phoneFor(row), amount });
+  const { merchant = testEnv.merchant, amount = 5000, phone = phoneFor(row), idempotencyKey = randomUUID() } = options;
+  const json = collectionFields({ phone, amount });
   const workflowId = payoutWorkflowId(merchant.id, idempotencyKey);
   return createPayment(testEnv, '/v1/api/payouts', { merchant, idempotencyKey, json, workflowId });
 }
@@ -60,7 +63,7 @@ export async function releasedPayout(
   options: PayoutOptions = {},
 ): Promise<Payout> {
   const { merchant = testEnv.merchant } = options;
-  await fund(testEnv, merchant, 20_000);
+  await fund(testEnv, merchant, 20_000, options.currency);
   const payout = await requestPayout(testEnv, row, options);
   const response = await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
   assert.equal(response.status, 200, response.text);
@@ -79,15 +82,8 @@ export async function fetchPayout(testEnv: TestEnvironment, { id, merchant }: Pa
   return fetchAs(testEnv, merchant, `/v1/api/payouts/${id}`);
 }
 
-/** Waits until the payout is in `state` and returns it as the API then shows it. */
-export async function untilPayoutState(
-  testEnv: TestEnvironment,
-  payout: Payout,
-  state: PayoutState,
-  timeoutMs = PATIENCE_MS,
-): Promise<ShownPayout> {
-  return untilShownAs(payout, state, () => fetchPayout(testEnv, payout), timeoutMs);
-}
+/** Waits until the payout is in the state and returns it as the API then shows it. */
+export const untilPayoutState = untilShownBy(fetchPayout);
 
 /** Resolves once the operator's acceptance of the payout or refund is recorded. */
 export function untilAccepted({ db }: TestEnvironment, { id }: { readonly id: string }): Promise<unknown> {

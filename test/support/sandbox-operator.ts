@@ -40,7 +40,10 @@ export async function decideAtSandbox(
 /** Sets the sandbox's fault switches; every switch that is not named is off. */
 export async function switchFaults(
   testEnv: TestEnvironment,
-  faults: { down?: boolean; throttled?: boolean; accountRefused?: boolean; latencyMs?: number; errorRate?: number },
+  faults: Partial<Record<'down' | 'throttled' | 'accountRefused' | 'floatLow', boolean>> & {
+    latencyMs?: number;
+    errorRate?: number;
+  },
 ): Promise<void> {
   const response = await fetch(`${testEnv.sandbox.url}/sandbox/faults`, {
     method: 'PUT',

@@ -1,19 +1,19 @@
 // Payments at Airtel Money from the request to the last webhook, beside those at MTN of the same merchant.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import { transactionIdOf } from '../../src/operators/airtel-money/transaction-id.ts';
 import { assertError } from '../api/responses.ts';
 import { oneRow } from '../db/rows.ts';
-import { call, collectionFields } from '../support/api.ts';
-import { assertLedgerIsSound, availableBalance, createPayment, pay, untilState } from '../support/payments.ts';
+import { call } from '../support/api.ts';
+import { assertLedgerIsSound, availableBalance, pay, untilState } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived, PAID_TRANSITIONS } from '../support/payment-events.ts';
-import { fund, release, untilPayoutState } from '../support/payouts.ts';
+import { releasedPayout, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { decideAtSandbox, sandboxTransactions } from '../support/sandbox-operator.ts';
 import { eventually, type TestMerchant } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { valuesOf } from '../support/values-of.ts';
+import { itFailsAtRows } from './failing-rows.ts';
 
 const phoneFor = (row: string) => `256752000${row}`;
 
@@ -27,16 +27,7 @@ describe('a payment at Airtel Money', () => {
 
   const collect = (row: string) => pay(testEnv, row, { merchant, fields: { phone: phoneFor(row) } });
 
-  async function payOut(row: string) {
-    await fund(testEnv, merchant, 20_000);
-    const idempotencyKey = randomUUID();
-    const json = collectionFields({ phone: phoneFor(row) });
-    const workflowId = payoutWorkflowId(merchant.id, idempotencyKey);
-    const payout = await createPayment(testEnv, '/v1/api/payouts', { merchant, idempotencyKey, json, workflowId });
-    const { status, text } = await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
-    assert.equal(status, 200, text);
-    return payout;
-  }
+  const payOut = (row: string) => releasedPayout(testEnv, row, { merchant, phone: phoneFor(row) });
 
   it('is led there by the prefix of the phone, and the other to MTN', async () => {
     const payments = [await collect('000'), await pay(testEnv, '000', { merchant })];
@@ -53,18 +44,12 @@ describe('a payment at Airtel Money', () => {
     await assertLedgerIsSound(testEnv.db);
   });
 
-  for (const [row, failure] of [
-    ['001', 'payer_cancelled'],
-    ['005', 'payer_cancelled'],
-    ['006', 'insufficient_funds'],
-    ['013', 'payer_cancelled'],
-  ] as const) {
-    it(`fails as ${failure} at row ${row} of the sandbox’s table`, async () => {
-      const shown = await untilState(testEnv, await collect(row), 'failed');
-      assert.equal(shown.failure?.code, failure);
-      assert.equal(await availableBalance(testEnv, merchant), 0);
-    });
-  }
+  itFailsAtRows(testEnv, collect, {
+    '001': 'payer_cancelled',
+    '005': 'payer_cancelled',
+    '006': 'insufficient_funds',
+    '013': 'payer_cancelled',
+  });
 
   for (const row of ['004', '008', '011', '012', '014', '018']) {
     it(`is collected once at row ${row} of the sandbox’s table`, async () => {

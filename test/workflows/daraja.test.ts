@@ -1,18 +1,17 @@
 // Payments at M-Pesa from the request to the last webhook: statuses that come by callback, and responses that are lost.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { messagePath } from '../../src/security/callback-token.ts';
-import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import { allRows, countRows, oneRow } from '../db/rows.ts';
-import { call, collectionFields } from '../support/api.ts';
+import { call } from '../support/api.ts';
 import { ATTESTATION_RING } from '../support/attestation.ts';
-import { availableBalance, createPayment, pay, untilState, type Payment } from '../support/payments.ts';
+import { availableBalance, pay, untilState, type Payment } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived, PAID_TRANSITIONS } from '../support/payment-events.ts';
-import { balanceOf, fetchPayout, fund, release, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
+import { balanceOf, fetchPayout, releasedPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { decideAtSandbox, promptsRaised, sandboxTransactions } from '../support/sandbox-operator.ts';
 import { eventually, type TestMerchant } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { itFailsAtRows } from './failing-rows.ts';
 
 let phones = 0;
 
@@ -35,16 +34,7 @@ describe('a payment at M-Pesa', () => {
 
   const collect = (row: string) => pay(testEnv, row, { merchant, fields: { phone: phoneFor(row) } });
 
-  async function payOut(row: string): Promise<Payment> {
-    await fund(testEnv, merchant, 20_000, 'KES');
-    const idempotencyKey = randomUUID();
-    const json = collectionFields({ phone: phoneFor(row) });
-    const workflowId = payoutWorkflowId(merchant.id, idempotencyKey);
-    const payout = await createPayment(testEnv, '/v1/api/payouts', { merchant, idempotencyKey, json, workflowId });
-    const { status, text } = await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
-    assert.equal(status, 200, text);
-    return payout;
-  }
+  const payOut = (row: string) => releasedPayout(testEnv, row, { merchant, phone: phoneFor(row), currency: 'KES' });
 
   const issued = ({ id }: Payment) =>
     oneRow<{ issued: string | null; receipt: string | null }>(
@@ -81,17 +71,7 @@ describe('a payment at M-Pesa', () => {
       await untilState(testEnv, payment, 'succeeded');
     });
 
-    for (const [row, failure] of [
-      ['001', 'payer_cancelled'],
-      ['005', 'payer_cancelled'],
-      ['013', 'payer_cancelled'],
-    ] as const) {
-      it(`fails as ${failure} at row ${row} of the sandbox’s table`, async () => {
-        const shown = await untilState(testEnv, await collect(row), 'failed');
-        assert.equal(shown.failure?.code, failure);
-        assert.equal(await availableBalance(testEnv, merchant), 0);
-      });
-    }
+    itFailsAtRows(testEnv, collect, { '001': 'payer_cancelled', '005': 'payer_cancelled', '013': 'payer_cancelled' });
 
     for (const row of ['014', '018']) {
       it(`is found by Pull where the response with its id is lost, at row ${row} of the sandbox’s table`, async () => {

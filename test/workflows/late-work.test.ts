@@ -7,7 +7,7 @@ import { decideAtSandbox, promptsRaised } from '../support/sandbox-operator.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { balanceOf, fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { addPerson, logIn } from '../support/people.ts';
-import { eventually } from '../support/test-environment.ts';
+import { eventually, LOST_CALLBACKS } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { findWork, setWork } from '../db/work-rows.ts';
 
@@ -55,8 +55,7 @@ describe('a prompted payment whose run was lost', () => {
 describe('work that is late', () => {
   const testEnv = useTestEnvironment({
     environment: {
-      // The operator's callbacks arrive nowhere, so that only status queries find an outcome.
-      MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
+      ...LOST_CALLBACKS,
       MALIPO_STALE_AFTER_MS: '200',
       MALIPO_LATE_CHECK_AGES_MS: '200,400,800,1600,3200,6400,12800,25600,51200',
       MALIPO_PROMPT_WINDOW_MS: '800',

@@ -52,12 +52,18 @@ describe('a payout whose send is in doubt and that the operator does not know', 
     (await db.pool.query<{ count: number }>('SELECT not_found_count AS count FROM payments WHERE id = $1', [id]))
       .rows[0]?.count ?? 0;
 
+  /** A released payout of which more than so many statuses were counted. */
+  async function countedPayout(testEnv: TestEnvironment, count: number): Promise<Payout> {
+    const payout = await releasedPayout(testEnv, '000');
+    await eventually('the statuses that count', async () => (await countOf(testEnv, payout)) > count, 60_000);
+    return payout;
+  }
+
   testInDoubt(
     'stays reconciling with its money held, and succeeds when the operator turns out to have paid it',
     PATIENT_MS,
     async (testEnv, operator) => {
-      const payout = await releasedPayout(testEnv, '000');
-      await eventually('several statuses that count', async () => (await countOf(testEnv, payout)) > 3, 60_000);
+      const payout = await countedPayout(testEnv, 3);
       await untilPayoutState(testEnv, payout, 'reconciling');
       assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000 - payout.amount, payout.amount]);
       operator.answerStatusQueries(null);
@@ -101,8 +107,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
     'has the count begin again when the operator once gives no usable answer',
     PATIENT_MS,
     async (testEnv, operator) => {
-      const payout = await releasedPayout(testEnv, '000');
-      await eventually('a status that counts', async () => (await countOf(testEnv, payout)) > 0, 60_000);
+      const payout = await countedPayout(testEnv, 0);
       operator.answerStatusQueries(json(503, { code: 'SERVICE_UNAVAILABLE' }));
       await eventually('the count to begin again', async () => (await countOf(testEnv, payout)) === 0);
     },

@@ -20,7 +20,8 @@ import { promptsRaised, sandboxTransactions, switchFaults } from '../support/san
 import { startServerChild } from '../support/server-child.ts';
 import { AMINA } from '../support/staff.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
-import { useTestEnvironment, useTestEnvironmentPerCase } from '../support/use-test-environment.ts';
+import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 const FAULTS = { down: { down: true }, throttled: { throttled: true }, 'account refused': { accountRefused: true } };
 const LONG_DEADLINES = { MALIPO_PROMPT_DEADLINE_MS: '120000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000' };
@@ -48,37 +49,41 @@ async function releaseAll(testEnv: TestEnvironment, payouts: readonly Payout[]):
 }
 
 describe('payments in an outage of their operator', () => {
-  const testEnv = useTestEnvironmentPerCase({ startsServer: false, environment: LONG_DEADLINES });
-
-  for (const [what, faults] of Object.entries(FAULTS)) {
-    it(`wait at several workers while it is ${what}, none fails, and all are paid once afterwards`, async () => {
-      for (const roles of ['api,dispatcher,worker', 'worker', 'worker'])
-        await testEnv.startServer({
-          MALIPO_ROLES: roles,
-          MALIPO_HTTP_PORT: roles === 'worker' ? '0' : testEnv.environment['MALIPO_HTTP_PORT']!,
-        });
-      const payouts = await makePayouts(testEnv, 12);
-      await switchFaults(testEnv, faults);
-      await releaseAll(testEnv, payouts);
-      const collections = [];
-      for (let n = 0; n < 12; n++) collections.push(await pay(testEnv, '000'));
-      await eventually('both breakers to open', async () => (await openProducts(testEnv)).length === 2);
-      for (const payout of payouts) assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
-      for (const collection of collections) assert.equal((await fetchPayment(testEnv, collection)).state, 'initiated');
-      await switchFaults(testEnv, {});
-      for (const payout of payouts) {
-        await untilPayoutState(testEnv, payout, 'succeeded');
-        assert.equal(await transfersAccepted(testEnv, payout), 1);
-      }
-      for (const collection of collections) {
-        await untilState(testEnv, collection, 'succeeded');
-        assert.equal(await promptsRaised(testEnv, collection.phone), 1);
-      }
-      assert.deepEqual(await openProducts(testEnv), []);
-      await assertLedgerIsSound(testEnv.db);
-    });
-  }
+  const cases = Object.entries(FAULTS).map(([what, faults]) => ({
+    title: `wait at several workers while it is ${what}, none fails, and all are paid once afterwards`,
+    faults,
+  }));
+  testConcurrently(cases, cases.length, ({ faults }) =>
+    inOwnEnvironment({ environment: LONG_DEADLINES }, (testEnv) => outlast(testEnv, faults)),
+  );
 });
+
+async function outlast(testEnv: TestEnvironment, faults: object): Promise<void> {
+  for (const roles of ['api,dispatcher,worker', 'worker', 'worker'])
+    await testEnv.startServer({
+      MALIPO_ROLES: roles,
+      MALIPO_HTTP_PORT: roles === 'worker' ? '0' : testEnv.environment['MALIPO_HTTP_PORT']!,
+    });
+  const payouts = await makePayouts(testEnv, 12);
+  await switchFaults(testEnv, faults);
+  await releaseAll(testEnv, payouts);
+  const collections = [];
+  for (let n = 0; n < 12; n++) collections.push(await pay(testEnv, '000'));
+  await eventually('both breakers to open', async () => (await openProducts(testEnv)).length === 2);
+  for (const payout of payouts) assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
+  for (const collection of collections) assert.equal((await fetchPayment(testEnv, collection)).state, 'initiated');
+  await switchFaults(testEnv, {});
+  for (const payout of payouts) {
+    await untilPayoutState(testEnv, payout, 'succeeded');
+    assert.equal(await transfersAccepted(testEnv, payout), 1);
+  }
+  for (const collection of collections) {
+    await untilState(testEnv, collection, 'succeeded');
+    assert.equal(await promptsRaised(testEnv, collection.phone), 1);
+  }
+  assert.deepEqual(await openProducts(testEnv), []);
+  await assertLedgerIsSound(testEnv.db);
+}
 
 describe('payments while a breaker is open', () => {
   const testEnv = useTestEnvironment({ environment: LONG_DEADLINES });

@@ -6,7 +6,7 @@ import { pay, untilState } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { balanceOf, untilPayoutState, releasedPayout } from '../support/payouts.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
-import { eventually, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually, LOST_CALLBACKS, type TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
@@ -26,7 +26,7 @@ async function areAllDone({ db }: TestEnvironment): Promise<boolean> {
 describe('money that the operator returned without a callback that arrives', () => {
   const testEnv = useTestEnvironment({
     environment: {
-      MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
+      ...LOST_CALLBACKS,
       MALIPO_RETURN_CHECK_AGES_MS: '300,2500,5000,10000,20000,40000',
       MALIPO_PAYOUT_SEND_DEADLINE_MS: '40000',
     },

@@ -8,7 +8,7 @@ import {
 import { listHousekeeping } from '../../src/db/platform/housekeeping.ts';
 import { checkLedger } from '../../src/operations/payments/check-ledger.ts';
 import { tamper, expireIdempotencyKey } from '../db/rows.ts';
-import { eventually, startTestEnvironment } from '../support/test-environment.ts';
+import { eventually, ON_DEMAND, startTestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { scheduleOf, sweep } from '../support/sweeps.ts';
 import { useFixture } from '../support/use-fixture.ts';
@@ -20,8 +20,7 @@ describe('the sweep', () => {
       environment: {
         // The operator's callbacks arrive nowhere, so that only status queries find an outcome.
         MALIPO_PUBLIC_URL: 'http://127.0.0.1:1',
-        MALIPO_SWEEP_EVERY_MS: '3600000',
-        MALIPO_LEDGER_CHECK_EVERY_MS: '86400000',
+        ...ON_DEMAND,
         MALIPO_STALE_AFTER_MS: '200',
         MALIPO_LATE_CHECK_AGES_MS: '200,400,800,1600,3200,6400,12800,25600,51200',
         MALIPO_PROMPT_WINDOW_MS: '800',

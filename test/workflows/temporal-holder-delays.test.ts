@@ -21,7 +21,7 @@ import { logInAs } from '../support/people.ts';
 import type { Browser } from '../support/browser.ts';
 import { ACCEPTED, CUT, startScriptedOperator } from '../support/scripted-operator.ts';
 import { temporalHolder, type TemporalHolder } from '../support/temporal-holder.ts';
-import { eventually } from '../support/test-environment.ts';
+import { eventually, LOST_CALLBACKS, ON_DEMAND } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { setWork } from '../db/work-rows.ts';
@@ -57,12 +57,11 @@ describe('the holder of Temporal', function () {
     environment: {
       MALIPO_TEMPORAL_NAMESPACE: namespace,
       MALIPO_MTN_MOMO_BASE_URL: operator.url,
-      MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
+      ...LOST_CALLBACKS,
       MALIPO_STALE_AFTER_MS: '200',
       MALIPO_PROMPT_DEADLINE_MS: '200000',
       MALIPO_PAYOUT_SEND_DEADLINE_MS: '200000',
-      MALIPO_SWEEP_EVERY_MS: '3600000',
-      MALIPO_LEDGER_CHECK_EVERY_MS: '86400000',
+      ...ON_DEMAND,
     },
   }));
   let target: { readonly address: string; readonly namespace: string };

@@ -28,7 +28,7 @@ import type { Browser } from '../support/browser.ts';
 import { ACCEPTED, startScriptedOperator } from '../support/scripted-operator.ts';
 import { scheduleOf, startSweep, sweep } from '../support/sweeps.ts';
 import { temporalHolder, type TemporalHolder } from '../support/temporal-holder.ts';
-import { eventually } from '../support/test-environment.ts';
+import { eventually, LOST_CALLBACKS, ON_DEMAND } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { setWork } from '../db/work-rows.ts';
@@ -54,15 +54,14 @@ describe('the holder of Temporal', function () {
     startsServer: false,
     environment: {
       MALIPO_MTN_MOMO_BASE_URL: operator.url,
-      MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
+      ...LOST_CALLBACKS,
       MALIPO_STALE_AFTER_MS: '200',
       // What the operator leaves without an answer stays open for as long as a test needs.
       MALIPO_OPERATOR_TIMEOUT_MS: '20000',
       MALIPO_NOT_FOUND_GRACE_MS: '21000',
       MALIPO_PROMPT_DEADLINE_MS: '120000',
       MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000',
-      MALIPO_SWEEP_EVERY_MS: '3600000',
-      MALIPO_LEDGER_CHECK_EVERY_MS: '86400000',
+      ...ON_DEMAND,
       MALIPO_SCHEDULE_CHECK_EVERY_MS: '500',
       // After two attempts a delivery waits.
       MALIPO_DELIVERY_SCHEDULE_MS: '0,100,600000,600000',

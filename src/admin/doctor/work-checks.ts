@@ -4,6 +4,7 @@ import { HOUSEKEEPING_TASKS, type HousekeepingTask } from '../../domain/housekee
 import type { Clocks } from '../../domain/clocks.ts';
 import { listMembers } from '../../operations/accounts/list-members.ts';
 import { listAllMerchants } from '../../db/accounts/merchant.ts';
+import { listWaitingForFloat } from '../../db/payments/send-generation.ts';
 import { ageText, type Check, type Finding } from './check.ts';
 
 const MINUTE = 60_000;
@@ -50,6 +51,17 @@ export const WORK_CHECKS: readonly Check[] = [
       return breakers.map(
         ({ operator, product, cause, reason, openedAt }) =>
           `${operator} ${product}: not called since ${openedAt.toISOString()} (${cause}: ${reason})`,
+      );
+    },
+  },
+  {
+    name: 'float',
+    on: 'database',
+    looksAt: 'no payout waits because our float at its operator is too low',
+    remedy: 'Fill the float: what waits is sent again within minutes.',
+    async find(db) {
+      return (await listWaitingForFloat(db)).map(
+        ({ operator, count, since }) => `${operator}: ${count} wait, the first released at ${since.toISOString()}`,
       );
     },
   },

@@ -27,6 +27,8 @@ export type ChangeConditions = {
   readonly exchange?: NewExchange | null;
   /** The issued id, if the change is that the operator accepted the payment. The first id stays. */
   readonly issuedId?: string | null;
+  /** Nothing is written if this is not the current generation of the send: the status is about another one. */
+  readonly generation?: number | null;
   /** The payment's workflow by default. */
   readonly recordedBy?: RecordedBy;
 };
@@ -45,8 +47,9 @@ const RECORD = changeStatement(
        operator_issued_id = coalesce(operator_issued_id, $35)
    WHERE id = $14 AND state = $15 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $27)
      AND (accepted_at IS NULL OR NOT $28) AND (send_repeated_at IS NULL OR NOT $29)
+     AND send_generation = coalesce($36, send_generation)
    RETURNING id, kind, merchant_id, operator, version, request_id`,
-  `${workParts(36)},
+  `${workParts(37)},
    exchange AS (
      INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome, failure_code)
      SELECT moved.merchant_id, moved.id, $30::text, $31::timestamptz, $32::integer, $33::text, $34::text FROM moved
@@ -68,6 +71,7 @@ export async function recordChange(
     basis = null,
     exchange = null,
     issuedId = null,
+    generation = null,
     recordedBy = 'workflow',
   } = conditions;
   const { before, after } = change;
@@ -78,6 +82,7 @@ export async function recordChange(
     ...[change.requiresNotSent, change.requiresNotAccepted, requiresOneTry],
     ...[exchange?.kind, exchange?.startedAt, exchange?.durationMs, exchange?.outcome, exchange?.failureCode],
     issuedId,
+    generation,
     ...workValues(workAfter(change, recordedBy)),
   ];
   const write = () => withOwnIssuedId(issuedId, () => db.run<RecordedChange>(RECORD, values));

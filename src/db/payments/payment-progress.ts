@@ -17,13 +17,15 @@ export type SentPaymentRef = PaymentRef<'payout' | 'reversal'>;
 
 /** Condition: the state and the send deadline allow a send to begin or to be repeated at `$3`. */
 const MAY_BE_SENT = "state IN ('initiated', 'released') AND send_deadline_at > $3";
+/** Condition: the send is that of the generation which the caller read. */
+const isGeneration = (place: string): string => `send_generation = ${place}`;
 
 // The counterpart is `never_sent`, which is recorded only while no send has begun: the row lets only one of the two statements pass.
 const BEGIN_SEND = `
   UPDATE payments SET send_begun_at = $3 WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND ${MAY_BE_SENT}`;
 // From now on the operator may have the payment, so status queries are scheduled.
 const MARK_SEND_BEGUN = statement('payment_mark_send_begun')`
-  WITH begun AS (${BEGIN_SEND} RETURNING id, kind, merchant_id, operator),
+  WITH begun AS (${BEGIN_SEND} AND ${isGeneration('$6')} RETURNING id, kind, merchant_id, operator),
   query_work AS (
     INSERT INTO work (${WORK_COLUMNS})
     SELECT id, 'status_query', kind, merchant_id, operator, $4, NULL, $5 FROM begun WHERE $5::timestamptz IS NOT NULL
@@ -32,16 +34,16 @@ const MARK_SEND_BEGUN = statement('payment_mark_send_begun')`
 const BEGIN_COLLECTION_SEND = statement('collection_mark_send_begun')`${BEGIN_SEND} RETURNING ${COLLECTION_COLUMNS}`;
 
 /**
- * Records that the first send begins. True if this call recorded it: only then does a refusal of the send decide the outcome. False
- * if a send began before, or if none may begin any more. `firstQuery`: when the first status query is due.
+ * Records that the first send of the generation begins. True if this call recorded it: only then does a refusal of the send decide. False
+ * if a send began before, if none may begin any more, or if another generation follows. `firstQuery`: when the first status query is due.
  */
 export async function markSendBegun(
   db: Queryable,
   { merchantId, id }: PaymentRef,
   at: Date,
-  firstQuery: QueryDue | null = null,
+  { firstQuery = null, generation = 1 }: { readonly firstQuery?: QueryDue | null; readonly generation?: number } = {},
 ): Promise<boolean> {
-  const values = [merchantId, id, at, firstQuery?.priority, firstQuery?.dueAt];
+  const values = [merchantId, id, at, firstQuery?.priority, firstQuery?.dueAt, generation];
   return (await db.run(MARK_SEND_BEGUN, values)).length === 1;
 }
 
@@ -58,14 +60,20 @@ export function beginCollectionSend(
 const MARK_SEND_REPEATED = statement('payment_mark_send_repeated')`
   UPDATE payments SET send_repeated_at = coalesce(send_repeated_at, $3)
   WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NOT NULL AND ${MAY_BE_SENT}
+    AND ${isGeneration('$4')}
   RETURNING 1`;
 
 /**
  * Records that a further try to send begins: from now on no refusal of a send, earlier or later, decides the outcome. False if no
- * try may begin any more.
+ * try may begin any more, or if another generation follows.
  */
-export async function markSendRepeated(db: Queryable, { merchantId, id }: PaymentRef, at: Date): Promise<boolean> {
-  return (await db.run(MARK_SEND_REPEATED, [merchantId, id, at])).length === 1;
+export async function markSendRepeated(
+  db: Queryable,
+  { merchantId, id }: PaymentRef,
+  at: Date,
+  generation = 1,
+): Promise<boolean> {
+  return (await db.run(MARK_SEND_REPEATED, [merchantId, id, at, generation])).length === 1;
 }
 
 const IS_SEND_REPEATED = statement('payment_is_send_repeated')`
@@ -102,19 +110,23 @@ export async function takeBackSend(
 
 const MARK_ACCEPTED = statement('payment_mark_accepted')`
   UPDATE payments SET accepted_at = coalesce(accepted_at, $3), operator_issued_id = coalesce(operator_issued_id, $4)
-  WHERE merchant_id = $1 AND id = $2 AND (accepted_at IS NULL OR operator_issued_id IS NULL AND $4::text IS NOT NULL)`;
+  WHERE merchant_id = $1 AND id = $2 AND (accepted_at IS NULL OR operator_issued_id IS NULL AND $4::text IS NOT NULL)
+    AND ${isGeneration('coalesce($5, send_generation)')}`;
 
 /**
  * Records that the operator has the payment: a later `not_found` does not make the payment fail. The first time stays, and so does the
- * first issued id, if there is one. Throws `IssuedIdReused`.
+ * first issued id, if there is one. Nothing changes if `generation` is not the current one. Throws `IssuedIdReused`.
  */
 export async function markAccepted(
   db: Queryable,
   { merchantId, id }: SentPaymentRef,
   at: Date,
-  issuedId: string | null = null,
+  {
+    issuedId = null,
+    generation = null,
+  }: { readonly issuedId?: string | null; readonly generation?: number | null } = {},
 ): Promise<void> {
-  await withOwnIssuedId(issuedId, () => db.run(MARK_ACCEPTED, [merchantId, id, at, issuedId]));
+  await withOwnIssuedId(issuedId, () => db.run(MARK_ACCEPTED, [merchantId, id, at, issuedId, generation]));
 }
 
 const RECORD_ISSUED_ID = statement('payment_record_issued_id')`

@@ -3,10 +3,12 @@ import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 import { notFound } from '../../domain/errors.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { conditionsOf, idConditions, readPage, type Condition, type ListRange, type Page } from '../platform/page.ts';
 import { BEGIN_QUERY, QUERY_WAIT_MS } from '../work/status-queries.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
+import { GENERATION_COLUMN, toGeneration, type GenerationInRow } from './send-generation.ts';
 import { countMatching, listPage, type ListSource } from './payment-list.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = ListRange<Id> & {
@@ -29,7 +31,7 @@ export const REQUESTED_COLUMNS = `${PAYMENT_COLUMNS}, idempotency_key, previous_
 const MONEY_OUT_COLUMNS = `created_by, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
   request_attestation, release_attestation, accepted_at, not_found_count, not_found_since, not_found_last_at, ${APPROVALS_COLUMN}`;
 
-export const PAYOUT_COLUMNS = `${REQUESTED_COLUMNS}, ${MONEY_OUT_COLUMNS}, payee_name`;
+export const PAYOUT_COLUMNS = `${REQUESTED_COLUMNS}, ${MONEY_OUT_COLUMNS}, payee_name, ${GENERATION_COLUMN}`;
 export const REFUND_COLUMNS = `${PAYMENT_COLUMNS}, ${MONEY_OUT_COLUMNS}`;
 
 /** Makes a payout or refund from a row with `MONEY_OUT_COLUMNS`. */
@@ -38,6 +40,17 @@ export function toMoneyOut<Payment>({
   ...fields
 }: Omit<Payment, 'approvals'> & { readonly approvals: ApprovalsInRow }) {
   return { ...fields, approvals: toApprovals(approvals) };
+}
+
+/** Makes a payout from a row with `PAYOUT_COLUMNS`. */
+export function toPayout({
+  generation,
+  ...row
+}: Omit<Payout, 'approvals' | 'generation'> & {
+  readonly approvals: ApprovalsInRow;
+  readonly generation: GenerationInRow;
+}): Payout {
+  return { ...toMoneyOut<Omit<Payout, 'generation'>>(row), generation: toGeneration(generation) };
 }
 
 export type BegunQuery<Payment> = {

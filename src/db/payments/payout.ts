@@ -1,12 +1,13 @@
 // Rows of payouts, each with its approvals.
 import type { Environment } from '../../domain/event.ts';
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { parametersOf } from '../platform/columns.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
-import { paymentReads, PAYOUT_COLUMNS, toMoneyOut, type PaymentFilter } from './payment-reads.ts';
+import { paymentReads, PAYOUT_COLUMNS, toPayout, type PaymentFilter } from './payment-reads.ts';
 import {
   announceChange,
   changeStatement,
@@ -16,7 +17,7 @@ import {
   type RecordedChange,
 } from './change-statement.ts';
 
-const reads = paymentReads({ kind: 'payout', prefix: 'pay', columns: PAYOUT_COLUMNS, toPayment: toMoneyOut<Payout> });
+const reads = paymentReads({ kind: 'payout', prefix: 'pay', columns: PAYOUT_COLUMNS, toPayment: toPayout });
 
 export const findPayout = reads.find;
 
@@ -98,8 +99,19 @@ export function listPayoutsOfKeys(
   return db.run<KeyedPayout>(LIST_OF_KEYS, [merchantId, keys, lowerKeys]);
 }
 
-/** Searches all merchants. For callbacks only, because they name only the operator reference. */
-export const findPayoutByOperatorReference = reads.findByOperatorReference;
+/** Searches all merchants, and all generations. For callbacks only, because they name only the operator reference. */
+export async function findPayoutByOperatorReference(
+  db: Queryable,
+  operator: OperatorId,
+  operatorReference: string,
+): Promise<Payout | null> {
+  const first = await reads.findByOperatorReference(db, operator, operatorReference);
+  return first ?? reads.findBy(db, FIND_BY_LATER_REFERENCE, [operatorReference, operator]);
+}
+
+const FIND_BY_LATER_REFERENCE = statement('payout_find_by_later_reference')`
+  ${reads.select} WHERE kind = 'payout' AND operator = $2
+    AND id = (SELECT payment_id FROM send_generations WHERE operator_reference = $1)`;
 
 export type PayoutFilter = PaymentFilter<PayoutState, PayoutId>;
 

@@ -18,7 +18,8 @@ const PAYMENT_WAYS: Readonly<Record<FoundBy, string>> = {
   id: 'id = $2',
   // Searches only payments that were created soon after the request, because no index has request ids.
   request_id: `id >= $3 AND id < $4 AND request_id = $2 ${NEWEST}`,
-  operator_reference: 'operator_reference = $2::uuid',
+  operator_reference: `(operator_reference = $2::uuid
+    OR id = (SELECT payment_id FROM send_generations WHERE operator_reference = $2::uuid))`,
   operator_receipt: `operator = ANY('{${OPERATOR_IDS.join(',')}}') AND operator_receipt = $2`,
   idempotency_key: `lower(idempotency_key) = lower($2 COLLATE "C") ${NEWEST}`,
   reference: `lower(reference) = lower($2) ${NEWEST}`,

@@ -70,6 +70,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   replays: KEPT,
   refusal_counts: EXPIRING,
   schema_migrations: [],
+  send_generations: APPENDED,
   sessions: EXPIRING,
   staff_members: KEPT,
   staff_proposals: KEPT,
@@ -114,6 +115,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   policies: [],
   proposals: ['token_sha256', 'approval_sha256'],
   replays: [],
+  send_generations: [],
   users: ['password_hash', 'totp_secret_sealed', 'totp_pending_sealed', 'totp_last_step'],
   work: [],
 };

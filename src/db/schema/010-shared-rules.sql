@@ -7,9 +7,10 @@
 COMMENT ON TABLE schema_migrations IS
   'The files that were applied to this database, each with its checksum. The migration creates the table.';
 COMMENT ON COLUMN schema_migrations.oldest_servers IS
-  'Servers that know the schema up to this file may run on the database with the file of the row. Null: those that know that one.';
+  'The oldest servers that may run on the database with the file of this row: those that know the schema up to the named file. '
+  'Null: those that know the file of this row.';
 
--- Refuses every statement that a trigger runs it for: updates, deletes or truncates of tables that keep their rows.
+-- Refuses every statement for which a trigger runs it: updates, deletes or truncates of tables that keep their rows.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% is not allowed on %', TG_OP, TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
@@ -20,7 +21,7 @@ END $$;
 -- its attestation lets nobody in and gives nobody a right. An attestation says that a row is genuine, and not that no row is
 -- missing: such a row keeps its place.
 
--- Attestations are numbered, so that nobody puts back what a row was before.
+-- Attestations are numbered, so that nobody can restore an earlier version of a row.
 CREATE FUNCTION number_of_attestation(attestation text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(substring(attestation FROM '^([1-9][0-9]{0,17})[.]'), '0')::bigint
 $$;

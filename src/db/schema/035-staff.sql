@@ -1,5 +1,5 @@
--- The staff of the service: people who log in for each command that changes something, and what one of them proposed for another
--- one to confirm.
+-- The staff of the service: people who log in for each command that changes something, and what one of them proposes for
+-- another one to confirm.
 
 CREATE TABLE staff_members (
   id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^stf_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
@@ -25,9 +25,9 @@ CREATE TABLE staff_members (
 COMMENT ON TABLE staff_members IS
   'A person of the staff of the service, who logs in for each command that changes something. A name is never given to another person.';
 COMMENT ON COLUMN staff_members.founder IS
-  'The two first ones have 1 and 2, so that no other two can be made without a proposal. Null: two others added this one.';
-COMMENT ON COLUMN staff_members.added_by IS 'Who proposed to add this one. Null for the two first ones.';
-COMMENT ON COLUMN staff_members.confirmed_by IS 'Who confirmed it: another one.';
+  'The two founders have 1 and 2, so that everybody else is added by a proposal. Null: two of the staff added this person.';
+COMMENT ON COLUMN staff_members.added_by IS 'The person who proposed to add this one. Null for a founder.';
+COMMENT ON COLUMN staff_members.confirmed_by IS 'The other person, who confirmed that proposal. Null for a founder.';
 COMMENT ON COLUMN staff_members.proposal_id IS
   'The last confirmed proposal about this one: to add, to reset or to end. The secret of codes is sealed for it, or for the id while '
   'there is none, so that no earlier secret is put back.';
@@ -53,12 +53,14 @@ CREATE TABLE staff_proposals (
   CONSTRAINT staff_proposals_confirmation CHECK (confirmation_sha256 IS NULL OR state = 'confirmed')
 );
 COMMENT ON TABLE staff_proposals IS
-  'What one of the staff proposed, and another one of them confirmed, before its end; anybody of them may reject it.';
+  'What one of the staff proposed. Until its end another one of them may confirm it, and each of them may reject it.';
 COMMENT ON COLUMN staff_proposals.kind IS 'What is proposed, which says what the payload holds.';
 COMMENT ON COLUMN staff_proposals.token_sha256 IS
-  'The digest of the token of the proposer, where the person whom it is about enrols with one from each of the two. Null: none.';
-COMMENT ON COLUMN staff_proposals.decided_by IS 'Who confirmed or rejected it.';
-COMMENT ON COLUMN staff_proposals.confirmation_sha256 IS 'The digest of the token of who confirmed it. Null: none.';
+  'The digest of the token of the proposer, where the person whom the proposal is about enrols with one token from each of the '
+  'two. Null: none.';
+COMMENT ON COLUMN staff_proposals.decided_by IS 'The person who confirmed or rejected the proposal.';
+COMMENT ON COLUMN staff_proposals.confirmation_sha256 IS
+  'The digest of the token of the person who confirmed the proposal. Null: none.';
 
 ALTER TABLE staff_members
   ADD CONSTRAINT staff_members_proposal_id_fkey FOREIGN KEY (proposal_id) REFERENCES staff_proposals;
@@ -73,7 +75,7 @@ BEGIN
   END IF;
 END $$;
 
--- Whether two of the staff agreed on this about the subject, which is in the payload under this name.
+-- Whether two of the staff agreed on a proposal of this kind about the subject. The payload has the subject under this name.
 CREATE FUNCTION is_confirmed_by_staff(proposal text, wanted text, name text, subject text) RETURNS boolean
   LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
   SELECT EXISTS (SELECT FROM staff_proposals p
@@ -112,8 +114,9 @@ END $$;
 CREATE TRIGGER staff_proposals_check BEFORE INSERT OR UPDATE ON staff_proposals
   FOR EACH ROW EXECUTE FUNCTION check_staff_proposal();
 COMMENT ON TRIGGER staff_proposals_check ON staff_proposals IS
-  'Refuses a proposal that is made as decided, to change what it proposes, a second decision, a confirmation from its end on, a '
-  'proposer or decider who is none of the enrolled staff, and an attestation whose number is not greater than that of the row.';
+  'Refuses a new proposal that is already decided, a change of what is proposed, a second decision, a confirmation from the end '
+  'of the proposal on, a proposer or decider who is not of the enrolled staff, and an attestation whose number is not greater '
+  'than that of the row.';
 
 CREATE FUNCTION check_staff_member() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
@@ -161,4 +164,4 @@ BEGIN
 END $$;
 CREATE CONSTRAINT TRIGGER staff_members_first_two AFTER INSERT ON staff_members DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW WHEN (NEW.founder IS NOT NULL) EXECUTE FUNCTION check_founders();
-COMMENT ON TRIGGER staff_members_first_two ON staff_members IS 'Refuses one of the two first people without the other one.';
+COMMENT ON TRIGGER staff_members_first_two ON staff_members IS 'Refuses one founder without the other.';

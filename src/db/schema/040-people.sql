@@ -25,7 +25,7 @@ COMMENT ON COLUMN users.totp_pending_sealed IS 'Shown to the person and not yet 
 COMMENT ON COLUMN users.failed_log_ins IS 'Since the last log-in that succeeded.';
 COMMENT ON COLUMN users.recovered_at IS 'When the account was last recovered.';
 COMMENT ON COLUMN users.lost_second_factor IS
-  'A recovery took the second factor away, and the person has not enrolled another one, which comes before anything else.';
+  'A recovery removed the second factor, and the person has not enrolled another one. Nothing else is possible before.';
 COMMENT ON COLUMN users.attestation IS 'It covers the name and the list of the passkeys of the person, too.';
 
 CREATE FUNCTION check_user() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
@@ -41,8 +41,8 @@ BEGIN
 END $$;
 CREATE TRIGGER users_check BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION check_user();
 COMMENT ON TRIGGER users_check ON users IS
-  'Refuses another id, to forget when the account was recovered or to move that time back, and an attestation whose number is not '
-  'greater than that of the row.';
+  'Refuses another id, a recovery time that is cleared or moves back, and an attestation whose number is not greater than that of '
+  'the row.';
 
 CREATE TABLE recovery_codes (
   user_id text COLLATE "C" NOT NULL REFERENCES users,
@@ -75,9 +75,9 @@ CREATE TABLE recoveries (
   attestation text NOT NULL DEFAULT '',
   CONSTRAINT recoveries_end_after_they_begin CHECK (expires_at > created_at)
 );
-COMMENT ON TABLE recoveries IS 'How a person regains access, on which two of the staff of the service agreed.';
+COMMENT ON TABLE recoveries IS 'A way for a person to regain access. Two of the staff of the service agreed on it.';
 COMMENT ON COLUMN recoveries.user_id IS 'A person has one recovery at most: a new one replaces the old one.';
-COMMENT ON COLUMN recoveries.proposal_id IS 'The confirmed proposal of the staff, which has both of them and the reason.';
+COMMENT ON COLUMN recoveries.proposal_id IS 'The confirmed proposal of the staff, which names both of them and the reason.';
 COMMENT ON COLUMN recoveries.token_sha256 IS
   'The digest of the token, with which the person sets a new password. The row is deleted when it is used.';
 
@@ -114,7 +114,7 @@ CREATE TABLE passkeys (
   attestation text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE passkeys IS 'A WebAuthn credential: a second factor, as an authenticator app is.';
-COMMENT ON COLUMN passkeys.counter IS 'What the authenticator said last; 0 where it does not count.';
+COMMENT ON COLUMN passkeys.counter IS 'The last count that the authenticator reported; 0 if it does not count.';
 
 CREATE INDEX passkeys_user ON passkeys (user_id);
 
@@ -153,8 +153,9 @@ CREATE TABLE passkey_challenges (
   subject text COLLATE "C" NOT NULL CHECK (length(subject) BETWEEN 1 AND 100),
   expires_at timestamptz NOT NULL
 );
-COMMENT ON TABLE passkey_challenges IS 'What a passkey signs, for one purpose and one subject, for minutes.';
-COMMENT ON COLUMN passkey_challenges.subject IS 'A person''s id, or at a log-in the digest of the e-mail as typed, known or not.';
+COMMENT ON TABLE passkey_challenges IS 'What a passkey signs. It is valid for one purpose, one subject and some minutes.';
+COMMENT ON COLUMN passkey_challenges.subject IS
+  'The id of a person. At a log-in: the digest of the e-mail address as typed, whether an account has it or not.';
 
 CREATE INDEX passkey_challenges_age ON passkey_challenges (expires_at);
 

@@ -1,5 +1,5 @@
 -- What a merchant demands of the people who move its money, and the waiting time before a person moves money.
--- The functions have a fixed search path, so that no table of a caller takes the place of one of these.
+-- The functions have a fixed search path, so that a caller cannot substitute tables of its own.
 
 CREATE TABLE policies (
   merchant_id text COLLATE "C" PRIMARY KEY REFERENCES merchants,
@@ -51,7 +51,7 @@ BEGIN
     WHERE u.id = person), true);
 END $$;
 
--- Refuses a move of money by a person who became an approver, or whose account was recovered, too short a time ago.
+-- Refuses a move of money by a person who became an approver, or whose account was recovered, too recently.
 CREATE FUNCTION check_waited(merchant text, person text, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT moves_money(merchant, person, at) THEN

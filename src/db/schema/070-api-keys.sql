@@ -24,7 +24,7 @@ CREATE TABLE api_keys (
     CHECK (cardinality(allowed_addresses) BETWEEN 1 AND 20 AND array_position(allowed_addresses, NULL) IS NULL)
 );
 COMMENT ON TABLE api_keys IS 'A secret with which the server of a merchant calls the API. Only its digest is stored.';
-COMMENT ON COLUMN api_keys.allowed_addresses IS 'The blocks of addresses that the key works from. Null: everywhere.';
+COMMENT ON COLUMN api_keys.allowed_addresses IS 'The blocks of addresses from which the key works. Null: all addresses.';
 COMMENT ON COLUMN api_keys.created_by IS 'The maker of the payouts that are created with the key.';
 COMMENT ON COLUMN api_keys.replaced_by IS 'The key that a rotation created in its place.';
 
@@ -87,8 +87,8 @@ CREATE TABLE api_key_uses (
   last_used_at timestamptz
 );
 COMMENT ON TABLE api_key_uses IS
-  'When each API key was last used. A row of its own, so that the row of a key changes with the key alone, and whoever relies on '
-  'the version of that row need not verify the key again because it was used.';
+  'When each API key was last used. The row is separate, so that the row of a key changes with the key alone, and a process that '
+  'relies on the version of that row need not verify the key again after each use.';
 
 CREATE TRIGGER api_key_uses_kept BEFORE DELETE OR TRUNCATE ON api_key_uses
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

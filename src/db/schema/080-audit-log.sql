@@ -2,9 +2,8 @@
 -- transaction, and the end of the chain is signed once a day with a key that this database does not hold.
 -- - Every entry waits for its link from the moment when it is written. A link is in the chain of the merchant of its entry,
 --   at the place after the last link.
--- - Triggers write audit_chains and audit_entries_to_link as the owner of the tables. The account of the application has no
---   right to (`src/db/platform/access.ts`), so nobody keeps entries from their link, or chains from their signature, without that
---   being seen.
+-- - Triggers write audit_chains and audit_entries_to_link as the owner of the tables. The account of the application cannot
+--   write them (`src/db/platform/access.ts`), so nobody keeps an entry without its link, or a chain without its signature, unnoticed.
 
 CREATE TABLE audit_entries (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -21,17 +20,17 @@ CREATE TABLE audit_entries (
   address inet,
   request_id text,
   created_at timestamptz NOT NULL,
-  -- No foreign key: the log outlives the staff, should its owner ever begin with others.
+  -- No foreign key: the log stays when the owner of the database replaces the staff.
   CONSTRAINT audit_entries_staff_form CHECK ((staff IS NULL) = (staff_id IS NULL)
     AND staff ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$' AND staff_id ~ '^stf_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
   CONSTRAINT audit_entries_one_actor CHECK (staff IS NULL OR (user_id IS NULL AND api_key_id IS NULL)),
-  -- `infinity` is no date for those who link, verify and list.
+  -- The code that links, verifies and lists entries cannot read `infinity` as a date.
   CONSTRAINT audit_entries_created_at CHECK (created_at BETWEEN '2000-01-01Z' AND '9999-01-01Z')
 );
 COMMENT ON TABLE audit_entries IS 'Who did what, or was refused what, and when.';
 COMMENT ON COLUMN audit_entries.staff_id IS
-  'Who of the staff of the service acted. Null: a person, an API key or the service by itself.';
-COMMENT ON COLUMN audit_entries.staff IS 'Their name.';
+  'The person of the staff of the service who acted. Null: a person, an API key or the service by itself.';
+COMMENT ON COLUMN audit_entries.staff IS 'The name of that person of the staff.';
 
 CREATE INDEX audit_entries_list ON audit_entries (merchant_id, id DESC);
 -- Counts the workflow runs that were replaced.
@@ -73,9 +72,9 @@ CREATE TABLE audit_chains (
   unsigned_since timestamptz
 );
 COMMENT ON TABLE audit_chains IS
-  'The end of each chain. What concerns no merchant is in the chain `service`. Whoever links or signs locks the row of `service`: '
-  'every account of the database could hold an advisory lock, and only that of the application locks this row.';
-COMMENT ON COLUMN audit_chains.position IS 'How many entries it has.';
+  'The end of each chain. Entries that concern no merchant are in the chain `service`. A process that links or signs locks the '
+  'row of `service`: every account of the database could hold an advisory lock, and only that of the application locks this row.';
+COMMENT ON COLUMN audit_chains.position IS 'How many entries the chain has.';
 COMMENT ON COLUMN audit_chains.hash IS 'The hash of the last entry. Zeros for an empty chain.';
 COMMENT ON COLUMN audit_chains.unsigned_since IS
   'When the first of the entries that no head covers was linked, by the clock of the database. Null: there are none.';
@@ -112,7 +111,7 @@ CREATE TRIGGER audit_links_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON au
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TRIGGER audit_links_append_only ON audit_links IS 'Refuses every update, delete and truncate: rows are only added.';
 
--- The fixed path keeps a caller from putting tables of its own in the place of these.
+-- The fixed path keeps a caller from substituting tables of its own.
 CREATE FUNCTION append_audit_link() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
   IF EXISTS (SELECT FROM audit_entries WHERE id = NEW.entry_id AND coalesce(merchant_id, 'service') <> NEW.chain) THEN
@@ -170,9 +169,9 @@ CREATE TABLE refusal_counts (
   CONSTRAINT refusal_counts_times CHECK (times > 0)
 );
 COMMENT ON TABLE refusal_counts IS
-  'Refusals of a person within an hour. The first ones of a kind have an entry in the audit log each; one entry says afterwards '
-  'how many there were besides.';
+  'How often a person was refused within an hour. The first refusals of a kind have an entry each in the audit log; one later '
+  'entry counts the others.';
 COMMENT ON COLUMN refusal_counts.action IS 'The method and the route, as in the audit log.';
-COMMENT ON COLUMN refusal_counts.times IS 'All of the hour, those with an entry of their own among them.';
+COMMENT ON COLUMN refusal_counts.times IS 'All refusals of the hour, including those with an entry of their own.';
 
 CREATE INDEX refusal_counts_end ON refusal_counts (ends_at);

@@ -36,10 +36,10 @@ CREATE TABLE api_requests (
 COMMENT ON TABLE api_requests IS
   'The request log, without bodies, queries and headers, which hold phone numbers and secrets. Rows are written in batches after '
   'the responses. Some may be missing, which the metrics count.';
-COMMENT ON COLUMN api_requests.route IS 'The path with names in the place of ids.';
+COMMENT ON COLUMN api_requests.route IS 'The path with names instead of ids.';
 COMMENT ON COLUMN api_requests.path IS 'As it was sent, without the query.';
 COMMENT ON COLUMN api_requests.is_repeat IS 'The response was the stored response of an earlier request.';
-COMMENT ON COLUMN api_requests.object_id IS 'What the request was about, or created.';
+COMMENT ON COLUMN api_requests.object_id IS 'The object that the request concerned or created.';
 
 -- Ids sort by time, so each page is one index range.
 CREATE INDEX api_requests_list ON api_requests (merchant_id, id DESC);

@@ -1,4 +1,4 @@
--- How many calls of this second each operator has been promised, by all processes together.
+-- How many calls to each operator all processes together were granted in one second.
 
 CREATE TABLE call_grants (
   operator text COLLATE "C" NOT NULL CONSTRAINT call_grants_pkey PRIMARY KEY,
@@ -8,10 +8,10 @@ CREATE TABLE call_grants (
   CONSTRAINT call_grants_taken CHECK (taken >= 0)
 ) WITH (fillfactor = 20);
 COMMENT ON TABLE call_grants IS
-  'A process takes grants before it calls an operator, and those that it does not use end with their second. The row is the limit '
+  'A process takes grants before it calls an operator. Grants that it does not use end with their second. The row is the limit '
   'that all processes share.';
 COMMENT ON COLUMN call_grants.second IS 'By the clock of the database, which all processes share.';
-COMMENT ON COLUMN call_grants.taken IS 'In that second.';
+COMMENT ON COLUMN call_grants.taken IS 'How many grants were taken in that second.';
 
 CREATE FUNCTION check_call_grants() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -20,14 +20,15 @@ COMMENT ON TABLE breakers IS
   'While a breaker is not closed, nobody sends a payment to this product of the operator or asks about one, except one call after each '
   'pause. No row: it never opened.';
 COMMENT ON COLUMN breakers.state IS
-  'open: nobody calls before `retry_at`. half_open: one call is under way, and its answer closes or opens the breaker.';
+  'open: nobody calls before `retry_at`. half_open: one call is in progress, and its answer closes or opens the breaker.';
 COMMENT ON COLUMN breakers.cause IS
   'What the calls that opened it had in common. staff: a person opened it, and a person alone closes it.';
 COMMENT ON COLUMN breakers.reason IS 'A status and a code of the operator, or the words of the staff. Merchants do not see it.';
-COMMENT ON COLUMN breakers.opened_at IS 'Since when the operator is not called as usual: it stays while pause follows pause.';
+COMMENT ON COLUMN breakers.opened_at IS
+  'Since when the operator is not called as usual. The time stays while one pause follows another.';
 COMMENT ON COLUMN breakers.retry_at IS
   'Open: the end of the pause. Half-open: when its one call counts as lost, because the process that makes it may have died.';
-COMMENT ON COLUMN breakers.pauses IS 'How many pauses there were since it opened: the next one is longer.';
+COMMENT ON COLUMN breakers.pauses IS 'How many pauses there were since the breaker opened: the next one is longer.';
 COMMENT ON COLUMN breakers.probes IS
   'Numbers the single calls. Each records its answer under its number, so that one that was given up as lost changes nothing.';
 

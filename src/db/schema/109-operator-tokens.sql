@@ -13,11 +13,13 @@ CREATE TABLE operator_tokens (
 COMMENT ON TABLE operator_tokens IS
   'The access token of each product of an operator. A process keeps what it read until the token is to be renewed or was refused.';
 COMMENT ON COLUMN operator_tokens.number IS
-  'Counts the renewals: whoever renews names the number that it replaces, so that no later token is replaced. 0: the first is on its way.';
+  'Counts the renewals: a process that renews names the number that it replaces, so that it replaces no later token. 0: the first '
+  'token is on its way.';
 COMMENT ON COLUMN operator_tokens.token_sealed IS
   'Sealed for `operator.product`. It is not sealed again when keys change: one that cannot be opened is renewed.';
 COMMENT ON COLUMN operator_tokens.renewing_until IS
-  'Until then one process asks the operator for a new token, and no other does. One that died is replaced then.';
+  'Until this time one process asks the operator for a new token, and no other one does. If that process died, another one asks '
+  'then.';
 
 CREATE FUNCTION check_operator_token() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

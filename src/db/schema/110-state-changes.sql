@@ -1,9 +1,9 @@
 -- The stream of state changes, and what is folded from it: totals of a merchant and figures of the whole service.
--- A change adds its row in its own transaction and touches nothing that another payment touches. Three read it: pages by live
--- updates, whoever reads totals, and the dispatcher, which folds many rows at a time. Whoever reads totals adds what is folded and
--- what is not in one statement, so the totals are right at every moment.
--- Rows become visible in the order of commits and not of ids. So readers go by numbers of transactions: below the lowest number
--- that is under way, no row is added any more.
+-- A change adds its row in its own transaction and touches nothing that another payment touches. Three read the rows: pages, for
+-- live updates; the queries of totals; and the dispatcher, which folds many rows at a time. A query of totals adds what is folded
+-- and what is not in one statement, so the totals are right at every moment.
+-- Rows become visible in the order of commits and not of ids. So readers go by numbers of transactions: no row is added any more
+-- below the lowest number of a transaction in progress.
 
 CREATE TABLE state_changes (
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
@@ -28,9 +28,11 @@ COMMENT ON TABLE state_changes IS
 COMMENT ON COLUMN state_changes.xid IS 'The number of the transaction that wrote the row.';
 COMMENT ON COLUMN state_changes.from_state IS 'Null: the payment was created, or the object is no payment.';
 COMMENT ON COLUMN state_changes.operator IS
-  'Null: the row is for pages alone, because the object is no payment, or because a payment changed in something else than its state.';
+  'Null: the row is for pages alone, because the object is no payment, or because something else than the state of a payment '
+  'changed.';
 COMMENT ON COLUMN state_changes.seconds IS
-  'With the outcome: of a collection since its creation, of a payout or refund since the first try to send it.';
+  'Set with the outcome. Of a collection: the seconds since its creation. Of a payout or refund: those since the first try to '
+  'send it.';
 
 CREATE INDEX state_changes_of_merchant ON state_changes (merchant_id, xid, id);
 
@@ -39,7 +41,7 @@ CREATE TABLE fold_position (
   xid xid8 NOT NULL,
   last_id bigint NOT NULL
 );
-COMMENT ON TABLE fold_position IS 'Up to where state_changes are in payment_totals and payment_figures. One row.';
+COMMENT ON TABLE fold_position IS 'The position up to which payment_totals and payment_figures include state_changes. One row.';
 COMMENT ON COLUMN fold_position.xid IS 'All changes of this transaction and of those before it are folded, and no other.';
 COMMENT ON COLUMN fold_position.last_id IS 'The greatest id that is folded.';
 
@@ -74,9 +76,9 @@ COMMENT ON TABLE payment_figures IS
   'How many payments of the whole service came into each state and left it, by how long they took to their outcome. Reading costs '
   'the same however many payments there are. No row has an id or an amount.';
 COMMENT ON COLUMN payment_figures.at_most_seconds IS
-  'They took at most so long, and longer than the next smaller bound. Null: the state was not the first outcome; this row has also '
-  'all that left the state.';
-COMMENT ON COLUMN payment_figures.seconds IS 'How long they took together.';
+  'The payments took at most so long, and longer than the next smaller bound. Null: the state was not the first outcome; this row '
+  'also counts all payments that left the state.';
+COMMENT ON COLUMN payment_figures.seconds IS 'How long the payments took together.';
 
 CREATE FUNCTION quarter_of(at timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE
   AS $$ SELECT date_bin('15 minutes', at, '2000-01-01 00:00:00+00') $$;
@@ -92,7 +94,7 @@ BEGIN
     INSERT INTO public.state_changes
       (merchant_id, kind, object_id, from_state, to_state, operator, amount_minor, payment_created_at, seconds)
     VALUES (NEW.merchant_id, NEW.kind, NEW.id, OLD.state, NEW.state, NEW.operator, NEW.amount_minor, NEW.created_at,
-      -- A return, or an outcome that comes after the end, is not how long the payment took.
+      -- A return, or an outcome after the end, does not count as the duration of the payment.
       CASE WHEN OLD.state IN ('initiated', 'prompted', 'released', 'reconciling')
           AND NEW.state IN ('succeeded', 'failed', 'expired')
         THEN greatest(0, extract(epoch FROM NEW.updated_at

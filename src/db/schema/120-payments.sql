@@ -1,6 +1,6 @@
 -- Payments: collections that payers pay to a merchant, payouts that a merchant sends, and refunds of whole collections.
--- They share one table, because they share most columns and rules, and whoever asks for a payment by its id, its reference or
--- its receipt has one place to look. `kind` says what a row is. The kind of a refund is `reversal`: what the operator did.
+-- They share one table, because they share most columns and rules, and a search by id, reference or receipt then has one place
+-- to look. `kind` says what a row is. The kind of a refund is `reversal`: what the operator did.
 -- - A payment starts in the first state of its kind and moves only along payment_transitions. What was requested never
 --   changes, and an outcome changes only together with the state. No payment is deleted.
 -- - A send begins once, in the state in which the payment may be sent and before its deadline. A further try begins after the
@@ -98,6 +98,7 @@ CREATE TABLE payments (
   send_deadline_at timestamptz,
   send_begun_at timestamptz,
   send_repeated_at timestamptz,
+  send_generation integer NOT NULL DEFAULT 1,
   sends_once boolean NOT NULL DEFAULT false,
   sends_taken_back integer NOT NULL DEFAULT 0,
   take_back_attestation text,
@@ -153,15 +154,16 @@ COMMENT ON TABLE payments IS
 COMMENT ON COLUMN payments.kind IS '`reversal`: the refund of a collection.';
 COMMENT ON COLUMN payments.collection_id IS
   'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of '
-  'the collection, so that whoever asks about the refund reads no second row.';
+  'the collection, so that a query about the refund reads no second row.';
 COMMENT ON COLUMN payments.idempotency_key IS 'Null for a refund: the collection itself allows one at a time.';
 COMMENT ON COLUMN payments.payee_name IS 'The name of the payee of a payout as its maker typed it.';
 COMMENT ON COLUMN payments.failed_by IS 'What made a payout or refund fail.';
 COMMENT ON COLUMN payments.status_kind IS
   'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
-COMMENT ON COLUMN payments.status_attestation IS 'Of the failure of a refund with the status of the operator.';
+COMMENT ON COLUMN payments.status_attestation IS 'Attests the failure of a refund with the status of the operator.';
 COMMENT ON COLUMN payments.created_by IS
-  'The person who requested it in a session. Of a payout always the maker: also who created the API key that requested it.';
+  'The person who requested the payment in a session. A payout always has its maker here: if an API key requested it, the person '
+  'who created the key.';
 COMMENT ON COLUMN payments.api_key_id IS
   'The API key that requested it. A foreign key would lock the row of the key for each collection, so a trigger checks it; keys '
   'are never deleted.';
@@ -174,12 +176,16 @@ COMMENT ON COLUMN payments.send_deadline_at IS
   'Nothing is sent to the operator after this time. A collection has it from its creation, a payout or refund from its release.';
 COMMENT ON COLUMN payments.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
 COMMENT ON COLUMN payments.send_repeated_at IS 'When the second try to send it began.';
+COMMENT ON COLUMN payments.send_generation IS
+  'Which generation the columns about the send, the acceptance and the issued id are of. It counts up when the operator refused a payout '
+  'for our float: see `send_generations`.';
 COMMENT ON COLUMN payments.sends_once IS
   'Whether a repeated send might pay twice, as the catalogue says of the product (`Capabilities`). It never changes.';
 COMMENT ON COLUMN payments.sends_taken_back IS
-  'How many sends began with which the operator did nothing, by its own answer: none of them is the send that began.';
+  'How many sends were taken back, because the operator answered that it did nothing with them. None of them is the send that '
+  'began.';
 COMMENT ON COLUMN payments.take_back_attestation IS
-  'Of the last send that was taken back, with its number. Nothing is sent again without it.';
+  'Attests the last send that was taken back, with its number. Nothing is sent again without it.';
 COMMENT ON COLUMN payments.receipt_follows IS
   'Whether the statuses of the operator name no receipt, so that it is recorded, once, after the payment. It never changes.';
 COMMENT ON COLUMN payments.operator_issued_id IS
@@ -188,8 +194,9 @@ COMMENT ON COLUMN payments.prompt_expires_at IS 'When the prompt on the phone of
 COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it has the payout or refund.';
 COMMENT ON COLUMN payments.not_found_count IS
   'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
-COMMENT ON COLUMN payments.not_found_since IS 'Of the first status that was counted.';
-COMMENT ON COLUMN payments.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
+COMMENT ON COLUMN payments.not_found_since IS 'The time of the first status that was counted.';
+COMMENT ON COLUMN payments.not_found_last_at IS
+  'The time of the last status that was counted, or that made the count begin again.';
 
 -- Ids sort by creation, so each list that the API offers is one index range at any depth.
 CREATE INDEX payments_list ON payments (merchant_id, kind, id DESC);
@@ -200,7 +207,7 @@ CREATE INDEX payments_list_by_person ON payments (merchant_id, kind, created_by,
 CREATE INDEX payments_list_by_api_key ON payments (merchant_id, kind, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
 -- Finds a reference by its beginning, in capitals or not.
 CREATE INDEX payments_list_by_reference ON payments (merchant_id, kind, lower(reference) text_pattern_ops, id DESC);
--- A hash takes 40 bytes of the index in place of 180. The keys of merchants are random, so a new payment goes to any place of
+-- A hash takes 40 bytes of the index instead of 180. The keys of merchants are random, so a new payment goes to any place of
 -- the index, and each part of the index that is not in memory is read from the disk while somebody waits. In lower case,
 -- because people search without regard to case.
 CREATE INDEX payments_by_idempotency_key ON payments USING hash (lower(idempotency_key));

@@ -4,6 +4,7 @@
 CREATE FUNCTION check_payment_change() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
   is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
+  is_next boolean := NEW.send_generation <> OLD.send_generation;
 BEGIN
   IF NEW.state = OLD.state THEN
     IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
@@ -18,14 +19,22 @@ BEGIN
     RAISE EXCEPTION 'a new state of % % must count up version and set previous_state to the old state', OLD.kind, OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NEW.send_begun_at IS DISTINCT FROM OLD.send_begun_at AND NOT (
+  IF is_next AND NOT coalesce(
+       NEW.send_generation = OLD.send_generation + 1 AND NEW.kind = 'payout' AND OLD.state = 'released' AND NEW.state = 'released'
+       AND OLD.send_begun_at IS NOT NULL AND NEW.not_found_count = 0
+       AND num_nonnulls(NEW.send_begun_at, NEW.send_repeated_at, NEW.accepted_at, NEW.operator_issued_id) = 0
+       AND EXISTS (SELECT FROM send_generations WHERE payment_id = NEW.id AND generation = NEW.send_generation), false) THEN
+    RAISE EXCEPTION 'generation % of % begins unsent, after one that was sent, and is recorded first', NEW.send_generation, OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.send_begun_at IS DISTINCT FROM OLD.send_begun_at AND NOT is_next AND NOT (
        OLD.send_begun_at IS NULL AND NEW.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
        AND NEW.send_begun_at < NEW.send_deadline_at
        OR NEW.send_begun_at IS NULL AND NEW.sends_taken_back > OLD.sends_taken_back) THEN
     RAISE EXCEPTION 'a send of % can begin once, while it may be sent and before its deadline', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NEW.send_repeated_at IS DISTINCT FROM OLD.send_repeated_at AND NOT (
+  IF NEW.send_repeated_at IS DISTINCT FROM OLD.send_repeated_at AND NOT is_next AND NOT (
        OLD.send_repeated_at IS NULL AND OLD.send_begun_at IS NOT NULL AND NOT NEW.sends_once AND NEW.state IN ('initiated', 'released')
        AND NEW.send_repeated_at < NEW.send_deadline_at) THEN
     RAISE EXCEPTION 'a send of % is repeated after it began, while it may be sent and before its deadline', OLD.id
@@ -40,7 +49,7 @@ BEGIN
     RAISE EXCEPTION 'the send of % is taken back only as it began, with an attestation, while nothing more is known of it', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NEW.operator_issued_id IS DISTINCT FROM OLD.operator_issued_id
+  IF NEW.operator_issued_id IS DISTINCT FROM OLD.operator_issued_id AND NOT is_next
      AND (OLD.operator_issued_id IS NOT NULL OR OLD.send_begun_at IS NULL) THEN
     RAISE EXCEPTION 'the operator issues one id for %, after it was sent', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
@@ -51,7 +60,7 @@ BEGIN
   END IF;
 
   IF NEW.kind = 'collection' THEN
-    -- Any other expiry is the word of the operator.
+    -- The operator reported any other expiry.
     IF OLD.state = 'expired' AND NEW.state = 'failed' AND OLD.failure_code <> 'unknown' THEN
       RAISE EXCEPTION 'collection % expired as %, so it cannot fail later', OLD.id, OLD.failure_code
         USING ERRCODE = 'restrict_violation';
@@ -59,7 +68,7 @@ BEGIN
     IF NEW.failure_code = 'service_unavailable' AND OLD.prompt_expires_at IS NOT NULL THEN
       RAISE EXCEPTION 'collection % was prompted, so it cannot end as never sent', OLD.id USING ERRCODE = 'restrict_violation';
     END IF;
-    -- A collection that was prompted was sent, whoever sent it. Not before its creation; nobody recorded more.
+    -- A prompted collection was sent, at its creation or later. Where no send is recorded, its creation is all that is known.
     IF NEW.state = 'prompted' AND NEW.send_begun_at IS NULL THEN
       NEW.send_begun_at := NEW.created_at;
     END IF;
@@ -74,12 +83,12 @@ BEGIN
     RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL THEN
+  IF OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL AND NOT is_next THEN
     RAISE EXCEPTION 'accepted_at of % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF (NEW.not_found_count, NEW.not_found_since, NEW.not_found_last_at)
      IS DISTINCT FROM (OLD.not_found_count, OLD.not_found_since, OLD.not_found_last_at)
-     -- A status counts by one, or the count begins again.
+     -- A status adds one to the count, or the count begins again.
      AND (NEW.state <> OLD.state OR NOT coalesce(
        NEW.not_found_count = OLD.not_found_count + 1
          AND NEW.not_found_last_at > coalesce(OLD.not_found_last_at, '-infinity')
@@ -137,17 +146,19 @@ END $$;
 CREATE TRIGGER payments_check_change
   BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at,
     status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason,
-    release_attestation, send_deadline_at, send_begun_at, send_repeated_at, sends_taken_back, take_back_attestation,
+    release_attestation, send_deadline_at, send_begun_at, send_repeated_at, send_generation, sends_taken_back, take_back_attestation,
     operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments
   FOR EACH ROW EXECUTE FUNCTION check_payment_change();
 COMMENT ON TRIGGER payments_check_change ON payments IS
-  'Refuses an outcome without a change of state, but for a receipt that follows, a change of state that does not count up the version, and a send that begins or is '
-  'repeated when it may not, of what is sent once always. It refuses to take a send back without an attestation or after the operator '
-  'had it, another issued id, and an end of what is sent once because the operator does not know it. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent '
-  'after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of '
-  'the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, '
-  'a refund with another status than the one that made it fail, a '
-  'release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
+  'Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the '
+  'version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a '
+  'generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken '
+  'back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator '
+  'does not know it. Of a collection it refuses a failure after the operator said how it expired, and an end as never sent after '
+  'the prompt; a prompted collection counts as sent. Of a payout or refund it refuses fewer approvals; another attestation of the '
+  'request; a cleared acceptance; a wrong count of unknown statuses; a failure whose cause the row does not show; a refund with '
+  'another status than the one that made it fail; a release that lacks approvals, an attestation, two owners or a paid '
+  'collection; and another attestation otherwise.';
 
 CREATE FUNCTION check_new_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
@@ -237,9 +248,9 @@ CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF stat
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (NEW.version > 0 OR NEW.kind = 'payout') EXECUTE FUNCTION check_payment_recorded();
 COMMENT ON TRIGGER payments_check_recorded ON payments IS
-  'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the '
-  'state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a '
-  'pending payment that changed and has no work, or that the operator has and that nobody would ask about.';
+  'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of '
+  'the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, a '
+  'pending payment that changed and has no work, and one that the operator has and for which no status query is recorded.';
 
 CREATE TRIGGER payments_note_created AFTER INSERT ON payments
   REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_state_change();

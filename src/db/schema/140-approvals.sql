@@ -25,7 +25,7 @@ CREATE FUNCTION check_approval() RETURNS trigger LANGUAGE plpgsql SET search_pat
 DECLARE
   payment payments%ROWTYPE;
 BEGIN
-  -- The lock keeps approvals and withdrawals out while a decision on the payment is under way.
+  -- The lock keeps approvals and withdrawals out while a decision on the payment is in progress.
   SELECT * INTO STRICT payment FROM payments WHERE id = NEW.payment_id FOR NO KEY UPDATE;
   IF TG_OP = 'UPDATE' THEN
     IF OLD.withdrawn_at IS NOT NULL OR NEW.withdrawn_at IS NULL
@@ -64,7 +64,7 @@ DECLARE
   allowed bigint := (SELECT approver_daily_limit_minor FROM policies WHERE merchant_id = NEW.merchant_id);
 BEGIN
   IF allowed IS NOT NULL THEN
-    -- Two approvals of one person at once would not see each other.
+    -- Concurrent approvals by one person would not see each other.
     PERFORM FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id FOR NO KEY UPDATE;
     IF allowed < (SELECT sum(p.amount_minor) FROM approvals a JOIN payments p ON p.id = a.payment_id
         WHERE a.merchant_id = NEW.merchant_id AND a.user_id = NEW.user_id

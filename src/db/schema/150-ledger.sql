@@ -2,7 +2,7 @@
 -- - A transfer moves one amount out of one account and into another: it always balances. It matches the state, amount,
 --   currency and accounts of its payment, and a payment has at most one transfer of each kind.
 -- - The n-th change of the balance of a merchant is its n-th entry: one transfer has this number on the account and moves
---   exactly the amount by which the balance changes. So the balance is the sum of the entries, whoever writes to the account.
+--   exactly the amount by which the balance changes. So the balance is the sum of the entries, no matter who writes to the account.
 -- - A payout never holds more than what is available.
 -- - What makes money available carries the operator status that it rests on, attested by the process that recorded the
 --   status. The service verifies the attestation before a release and in both checks of the ledger.
@@ -143,10 +143,10 @@ COMMENT ON COLUMN ledger_transfers.debit_balance_minor IS
 COMMENT ON COLUMN ledger_transfers.credit_balance_minor IS
   'The balance of the credited account after the transfer. Null for an operator.';
 COMMENT ON COLUMN ledger_transfers.status_kind IS
-  'What the operator said. Null where no status decided: a person did, or nothing was ever sent.';
+  'What the operator said. Null if no status decided: a person did, or nothing was ever sent.';
 COMMENT ON COLUMN ledger_transfers.status_queried_at IS 'When the operator was asked.';
 COMMENT ON COLUMN ledger_transfers.status_attestation IS
-  'Of the transfer with its status. Null for a transfer that makes nothing available.';
+  'Attests the transfer with its status. Null for a transfer that makes nothing available.';
 
 -- An account has few kinds of transfers on each side, so every combination of account, kind and time is a few ranges of an
 -- index.
@@ -203,7 +203,7 @@ COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS
   'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, and to void a hold by another '
   'status than that of the payout.';
 
--- The fixed path keeps a caller from putting tables of its own in the place of these.
+-- The fixed path keeps a caller from substituting tables of its own.
 CREATE FUNCTION post_transfer() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE

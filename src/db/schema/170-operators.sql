@@ -21,12 +21,13 @@ CREATE TABLE operator_callbacks (
 COMMENT ON TABLE operator_callbacks IS
   'Callbacks as they came: hints and evidence, never results. One with a purpose is a message: it came to an address that the operator '
   'got for one payment or query.';
-COMMENT ON COLUMN operator_callbacks.query_id IS 'Of the query to whose own address it came.';
+COMMENT ON COLUMN operator_callbacks.query_id IS 'The query to whose own address the callback came.';
 COMMENT ON COLUMN operator_callbacks.attestation IS
   'Made by the process that received the message and proved its address. Without it nothing follows from the message.';
 COMMENT ON COLUMN operator_callbacks.read_at IS 'When a worker recorded what follows from the message.';
 COMMENT ON COLUMN operator_callbacks.operator_reference IS
-  'Of a callback to an address of ours whose payment was not on record: after a loss it may be the only trace of the payment.';
+  'Set for a callback to an address of the service whose payment was not on record: after a loss it may be the only trace of the '
+  'payment.';
 
 CREATE INDEX operator_callbacks_of_payment ON operator_callbacks (payment_id, id);
 CREATE INDEX operator_callbacks_unmatched ON operator_callbacks (operator_reference) WHERE operator_reference IS NOT NULL;
@@ -46,7 +47,7 @@ END $$;
 CREATE TRIGGER operator_callbacks_check_change BEFORE UPDATE ON operator_callbacks
   FOR EACH ROW EXECUTE FUNCTION check_operator_callback_change();
 COMMENT ON TRIGGER operator_callbacks_check_change ON operator_callbacks IS
-  'Refuses every change but that a worker has read a message.';
+  'Refuses every change except that a worker has read a message.';
 
 CREATE TABLE operator_queries (
   id uuid PRIMARY KEY,
@@ -88,7 +89,8 @@ END $$;
 CREATE TRIGGER operator_queries_check BEFORE INSERT OR UPDATE ON operator_queries
   FOR EACH ROW EXECUTE FUNCTION check_operator_query();
 COMMENT ON TRIGGER operator_queries_check ON operator_queries IS
-  'Refuses a query of no payment of its merchant, one that is answered before it is sent, and every change but its first answer.';
+  'Refuses a query about another payment than one of its merchant, a query that is answered before it is sent, and every change '
+  'except its first answer.';
 
 CREATE TABLE operator_exchanges (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -106,8 +108,8 @@ CREATE TABLE operator_exchanges (
     CHECK ((outcome IN ('refused', 'failed')) = (failure_code IS NOT NULL) AND length(failure_code) <= 40)
 );
 COMMENT ON TABLE operator_exchanges IS
-  'Each send to an operator and each query of a status or a name, and how it ended in a word of the service. Nothing that was sent or '
-  'received is kept here, and no receipt.';
+  'Each send to an operator and each query of a status or a name, with its outcome in a term of the service. Nothing that was '
+  'sent or received is kept here, and no receipt.';
 COMMENT ON COLUMN operator_exchanges.payment_id IS
   'A foreign key would lock the row of the payment for each exchange.';
 COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses or failed it.';
@@ -133,7 +135,7 @@ END $$;
 CREATE TRIGGER operator_exchanges_check BEFORE INSERT OR UPDATE ON operator_exchanges
   FOR EACH ROW EXECUTE FUNCTION check_operator_exchange();
 COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS
-  'Refuses every update, and an exchange of no payment of its merchant.';
+  'Refuses every update, and an exchange about another payment than one of its merchant.';
 
 CREATE TABLE payee_names (
   payment_id text COLLATE "C" PRIMARY KEY CHECK (left(payment_id, 4) = 'pay_') REFERENCES payments,
@@ -142,7 +144,8 @@ CREATE TABLE payee_names (
   asked_at timestamptz NOT NULL
 );
 COMMENT ON TABLE payee_names IS
-  'The name that the operator has for the payee of a payout, for whoever releases it. It decides nothing, and is removed by its age.';
+  'The name that the operator has for the payee of a payout, shown to the person who releases it. It decides nothing, and is '
+  'removed by its age.';
 COMMENT ON COLUMN payee_names.name IS 'Null: the operator says that it has none.';
 CREATE INDEX payee_names_age ON payee_names (asked_at);
 CREATE TRIGGER payee_names_stay BEFORE UPDATE OR TRUNCATE ON payee_names
@@ -173,7 +176,7 @@ COMMENT ON COLUMN discrepancies.payment_id IS
   'A payer whose money was taken for a collection that is recorded as failed is owed a settlement too.';
 COMMENT ON COLUMN discrepancies.operator_receipt IS 'The operator''s receipt, where it says that it made the payment.';
 COMMENT ON COLUMN discrepancies.reported_amount IS
-  'As the operator reports it: a decimal number in whole units. Null where nobody can read what the operator reports.';
+  'As the operator reports it: a decimal number in whole units. Null if nobody can read what the operator reports.';
 
 CREATE INDEX discrepancies_open ON discrepancies (id) WHERE settled_at IS NULL;
 -- A payment has one open discrepancy of a kind, however often the operator repeats it.

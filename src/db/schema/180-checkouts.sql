@@ -49,7 +49,7 @@ BEGIN
 END $$;
 CREATE TRIGGER checkouts_check BEFORE INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION check_checkout();
 COMMENT ON TRIGGER checkouts_check ON checkouts IS
-  'Refuses a new checkout that is cancelled, in live one that sends payers back without https, and every change but one '
+  'Refuses a new checkout that is cancelled, a live one that sends payers back without https, and every change except one '
   'cancellation.';
 
 -- The only change of a checkout is its cancellation.
@@ -65,7 +65,7 @@ CREATE TABLE checkout_attempts (
 );
 COMMENT ON TABLE checkout_attempts IS 'One new collection by which a payer tries to pay a checkout.';
 COMMENT ON COLUMN checkout_attempts.code_sha256 IS
-  'Of the code in the address of the page of the attempt, which only the payer knows.';
+  'The digest of the code in the address of the page of the attempt. Only the payer has that code.';
 
 CREATE INDEX checkout_attempts_list ON checkout_attempts (checkout_id, collection_id DESC);
 

@@ -1,4 +1,4 @@
--- As of when each task of the service is done.
+-- The time as of which each task of the service is done.
 
 CREATE TABLE housekeeping (
   task text COLLATE "C" NOT NULL CONSTRAINT housekeeping_pkey PRIMARY KEY,
@@ -9,10 +9,10 @@ CREATE TABLE housekeeping (
     CHECK (task IN ('dispatch', 'status_queries', 'purge', 'recent_payments', 'ledger_check', 'whole_ledger_check', 'changed_payments'))
 );
 COMMENT ON TABLE housekeeping IS
-  'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';
+  'Everything that was due at that time is done. The metrics read the row, because nothing else shows that a task no longer runs.';
 COMMENT ON COLUMN housekeeping.task IS
   'The metrics show all but changed_payments: how far the ledger check came with payments that agree with their transfers.';
-COMMENT ON COLUMN housekeeping.faults IS 'Of a check, how many faults it found.';
+COMMENT ON COLUMN housekeeping.faults IS 'How many faults a check found.';
 
 CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

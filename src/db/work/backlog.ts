@@ -6,7 +6,8 @@ import { QUARANTINE_AFTER, type WorkKind } from '../../domain/work.ts';
 import { findOne, readCount, statement, type Queryable } from '../platform/database.ts';
 import { eachOf } from './work.ts';
 
-// Payments whose sending has not begun, started or not. Work that people or the operator must do next does not count:
+// Payments whose sending has not begun, started or not. Work that people or the operator must do next does not count, nor what waits for
+// our float:
 // while the breaker of its operator is not closed a payment is not late, and afterwards it gets the whole time again.
 // Quarantined work says nothing about other work; neither does the age of work whose own workflow fails, or whose
 // deadline has passed.
@@ -22,6 +23,7 @@ const MEASURE = statement('backlog_measure')`
              AS is_timely
     FROM (
       SELECT * FROM payments p WHERE p.kind = each.kind AND p.state IN ('initiated', 'released') AND p.send_begun_at IS NULL
+        AND p.send_generation = 1
       UNION ALL
       SELECT p.* FROM work unstarted JOIN payments p USING (id)
       WHERE unstarted.kind = each.kind AND NOT unstarted.is_started AND p.state = 'queued') AS waiting

@@ -46,10 +46,12 @@ type Lifecycle<Kind extends PaymentKind> = {
   /** When the outcome of a sent payment becomes overdue, in Unix milliseconds; null while it has no such time. */
   overdueAtMs(snapshot: PaymentSnapshot<Kind>): number | null;
   /**
-   * Until when a payment that may be sent, and that nobody has tried to send, waits for its send; null for any other payment. Its
-   * queries by schedule begin with its send.
+   * Until when a payment that may be sent, and that nobody has tried to send, waits for its send or for its next step; null for any other
+   * payment. Its queries by schedule begin with its send.
    */
   unsentUntilMs(snapshot: PaymentSnapshot<Kind>): number | null;
+  /** Whether the payment, which the operator refused for our float, is to be sent again now. */
+  isSendDue(snapshot: PaymentSnapshot<Kind>, nowMs: number): boolean;
   /** Whether nobody tried to send the pending payment, and nobody may any more. */
   isNeverSent(snapshot: PaymentSnapshot<Kind>, nowMs: number): boolean;
   /** Whether the status shows that the operator accepted the payment, and the acceptance is not recorded. */
@@ -67,8 +69,11 @@ type Lifecycle<Kind extends PaymentKind> = {
 /** The rules that payouts and refunds share: both send money out. */
 const MONEY_OUT = {
   overdueAtMs,
-  unsentUntilMs: ({ state, isSendBegun, sendDeadlineAtMs }: PaymentSnapshot<MoneyOutKind>) =>
-    state === 'released' && !isSendBegun ? sendDeadlineAtMs : null,
+  unsentUntilMs: ({ state, isSendBegun, sendDeadlineAtMs, sendAgainAtMs }: PaymentSnapshot<MoneyOutKind>) =>
+    state === 'released' && !isSendBegun && sendDeadlineAtMs !== null
+      ? Math.min(sendDeadlineAtMs, sendAgainAtMs ?? Infinity)
+      : null,
+  isSendDue: ({ sendAgainAtMs }: PaymentSnapshot<MoneyOutKind>, nowMs: number) => nowMs >= (sendAgainAtMs ?? Infinity),
   isNeverSent: (snapshot: PaymentSnapshot<MoneyOutKind>, nowMs: number) =>
     !isFinal(snapshot.state) && isNeverSent(snapshot, nowMs),
   isAcceptanceUnrecorded: ({ isAccepted }: SendProgress, status: OperatorStatus) => !isAccepted && isAcceptance(status),
@@ -84,6 +89,7 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
     overdueAtMs: ({ promptExpiresAtMs }) => promptExpiresAtMs,
     // The workflow queries a collection at once if its send did not end well.
     unsentUntilMs: () => null,
+    isSendDue: () => false,
     isNeverSent: (snapshot, nowMs) => !isFinal(snapshot.state) && isNeverSent(sendOfPrompt(snapshot), nowMs),
     // The state `prompted` records the acceptance.
     isAcceptanceUnrecorded: () => false,

@@ -25,7 +25,19 @@ const VARIANT = { byte: 8, keep: 0x3f, set: 0x80 };
  * operators demand. Its other 122 bits come from a SHA-256.
  */
 export function operatorReferenceOf({ environment, merchantId, kind, key, generation }: ReferenceSource): string {
-  const source = JSON.stringify(['operator-reference', environment, merchantId, kind, key, generation]);
+  return referenceFrom(['operator-reference', environment, merchantId, kind, key, generation]);
+}
+
+/**
+ * The reference of a later generation of the payment with this first reference. It follows from the first reference alone: after a loss
+ * the operator is asked about each generation in turn.
+ */
+export function laterReferenceOf(firstReference: string, generation: number): string {
+  return referenceFrom(['later-reference', firstReference, generation]);
+}
+
+function referenceFrom(parts: readonly unknown[]): string {
+  const source = JSON.stringify(parts);
   const bytes = createHash('sha256').update(source).digest().subarray(0, 16);
   for (const { byte, keep, set } of [VERSION, VARIANT]) bytes[byte] = ((bytes[byte] ?? 0) & keep) | set;
   return uuidOf(bytes.toString('hex'));

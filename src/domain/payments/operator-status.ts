@@ -18,8 +18,11 @@ export type OperatorStatus =
       readonly operatorReceipt: string | null;
       readonly reported: ReportedMoney | null;
     }
-  /** `refused` decides the payment only if there was no other try to send it. */
-  | { readonly kind: 'declined' | 'refused'; readonly failureCode: FailureCode }
+  /**
+   * `refused` decides the payment only if there was no other try to send it. `isFloatLow`: our own float is too low, so a payout may be
+   * sent again.
+   */
+  | { readonly kind: 'declined' | 'refused'; readonly failureCode: FailureCode; readonly isFloatLow?: true }
   /**
    * `unreadable`: the operator has the payment, and its status cannot be read. `other_payment`: the operator's payment under the reference
    * is not paid, and has another amount, currency or phone than requested. `asked`: the answer comes later, in a message.

@@ -71,6 +71,21 @@ export type MoneyOutFields = {
   readonly acceptedAt: Date | null;
 } & NotFounds;
 
+/** A generation after the first. The row of the payout has the progress of the current generation alone. */
+export type SendGeneration = {
+  /** From 2. */
+  readonly number: number;
+  /** The reference under which the operator gets this generation. */
+  readonly operatorReference: string;
+  /** Why the operator refused the generation before. */
+  readonly failureCode: FailureCode;
+  readonly recordedAt: Date;
+  /** This generation is not sent before this time. */
+  readonly sendAfter: Date;
+  /** By the process that had the operator's refusal of the generation before. */
+  readonly attestation: string;
+};
+
 /** How often, and from when to when, the operator said that it does not know the payment; counted on its row. */
 export type NotFounds = {
   readonly notFoundCount: number;

@@ -9,6 +9,7 @@ import {
   type MoneyOutFields,
   type PaymentFields,
   type RequestedFields,
+  type SendGeneration,
 } from './payment-fields.ts';
 
 export type PayoutState = MoneyOutState | 'reversed';
@@ -35,6 +36,8 @@ export const PAYOUT_STATES = Object.keys(PAYOUT_TRANSITIONS) as PayoutState[];
 export type Payout = PaymentFields<'payout', PayoutId, PayoutState> &
   RequestedFields<PayoutState> &
   MoneyOutFields & {
+    /** The current generation; null: the first one. */
+    readonly generation: SendGeneration | null;
     /** As the maker typed the name, to be compared with the operator's; null: no name was given. */
     readonly payeeName: string | null;
   };

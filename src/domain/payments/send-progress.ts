@@ -11,6 +11,8 @@ export type SendProgress = {
   readonly overdueAtMs?: number;
   /** Whether any try to send the payment began. */
   readonly isSendBegun: boolean;
+  /** When the payment is sent again that the operator refused for our float. Absent: it does not wait for that. */
+  readonly sendAgainAtMs?: number;
   /** Present if a repeated send might pay twice: then `not_found` is no evidence. */
   readonly isSentOnce?: true;
   /** Whether the operator has confirmed at least once that it has the payment. */

@@ -9,6 +9,7 @@ import type { MessagePurpose, OperatorId } from './operator-catalogue.ts';
 import type { OperatorExchange } from './operator-exchange.ts';
 import type { PayoutState } from './payout.ts';
 import type { ReversalState } from './reversal.ts';
+import type { SendGeneration } from './payment-fields.ts';
 
 /** The most entries that are shown of each kind. */
 export const MOST_OF_A_KIND = 200;
@@ -47,6 +48,12 @@ export type OperatorDelay = {
   readonly isSendBegun: boolean;
 };
 
+export type FloatLow = Pick<SendGeneration, 'operatorReference' | 'sendAfter'> & {
+  readonly operator: OperatorId;
+  /** Whether the payout still waits to be sent again. */
+  readonly isWaiting: boolean;
+};
+
 export type TimelineState = {
   readonly state: CollectionState | PayoutState;
   readonly previousState: CollectionState | PayoutState | null;
@@ -64,6 +71,8 @@ export type TimelineEntry =
   | { readonly kind: 'operator_exchange'; readonly at: Date; readonly detail: OperatorExchange }
   /** The purpose of the address to which the callback came; null: the address was not made for a single request. */
   | { readonly kind: 'operator_callback'; readonly at: Date; readonly detail: MessagePurpose | null }
+  /** The operator refused the payout for our float, so the payout is sent again. */
+  | { readonly kind: 'float_low'; readonly at: Date; readonly detail: FloatLow }
   /** The payment waits because its operator takes no calls. Present only while it waits. */
   | { readonly kind: 'operator_delayed'; readonly at: Date; readonly detail: OperatorDelay }
   | { readonly kind: 'ledger_transfer'; readonly at: Date; readonly detail: TimelineTransfer }
@@ -73,7 +82,7 @@ export type TimelineEntry =
 
 // All entries of one change have one time: the act comes first, then the state, the money and the report.
 const ORDER: readonly TimelineEntry['kind'][] = [
-  ...(['operator_exchange', 'operator_callback', 'approval', 'state', 'ledger_transfer'] as const),
+  ...(['operator_exchange', 'operator_callback', 'float_low', 'approval', 'state', 'ledger_transfer'] as const),
   ...(['delivery', 'discrepancy', 'reversal', 'operator_delayed'] as const),
 ];
 

@@ -153,7 +153,7 @@ function newPayout(input: CreatePayout & NewRequested, policy: Policy, context: 
   const { amountMinor, createdAt } = requested;
   const { createdBy } = input;
   const queued = newMoneyOut({ amountMinor, createdBy, policy, createdAt, expiryMs: clocks.payoutExpiryMs });
-  const payout: Payout = { ...requested, ...queued, payeeName: input.request.payeeName ?? null };
+  const payout: Payout = { ...requested, ...queued, generation: null, payeeName: input.request.payeeName ?? null };
   return { ...payout, requestAttestation: releases.attestRequest(payout) };
 }
 

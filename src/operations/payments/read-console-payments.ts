@@ -6,6 +6,7 @@ import { listExchanges } from '../../db/payments/operator-exchange.ts';
 import { judgePayouts } from '../../db/payments/payout-judgement.ts';
 import { pagePayouts, getPayout } from '../../db/payments/payout.ts';
 import { findLatestReversal, getReversal, listReversals, type ReversalFilter } from '../../db/payments/reversal.ts';
+import { listGenerations } from '../../db/payments/send-generation.ts';
 import {
   listCallbacks,
   listDeliveriesOfPayment,
@@ -31,6 +32,8 @@ import { isFinal, type MoneyOut } from '../../domain/payments/payment.ts';
 import type { PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
+import { generationOf, sendAgainAt } from '../../domain/payments/send-generation.ts';
+import type { SendGeneration } from '../../domain/payments/payment-fields.ts';
 import { inOrder, MOST_OF_A_KIND, type TimelineEntry } from '../../domain/payments/timeline.ts';
 
 export type ConsoleCollection = {
@@ -215,6 +218,7 @@ export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id
         detail: person,
       })),
       ...(await readShared(tx, ref, [])),
+      ...generationsOf(payout, await listGenerations(tx, payout, MOST_OF_A_KIND)),
       ...(await findDelay(tx, payout)),
     ]);
     const apiKey = payout.apiKeyId && names.key(payout.apiKeyId);
@@ -235,6 +239,14 @@ async function readShared(tx: Tx, ref: ListedRef, reversals: readonly RequestedR
     ...(await listDeliveriesOfPayment(tx, ref)),
     ...(await listDiscrepanciesOf(tx, ids)),
   ];
+}
+
+function generationsOf(payout: Payout, generations: readonly SendGeneration[]): TimelineEntry[] {
+  const isAnyWaiting = sendAgainAt(payout) !== null;
+  return generations.map(({ number, recordedAt: at, operatorReference, sendAfter }) => {
+    const isWaiting = isAnyWaiting && number === generationOf(payout);
+    return { kind: 'float_low', at, detail: { operator: payout.operator, operatorReference, sendAfter, isWaiting } };
+  });
 }
 
 /** A queued payment is not delayed: it waits for people. */

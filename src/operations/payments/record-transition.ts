@@ -20,6 +20,7 @@ import {
   confirmsRefundNeverSent,
 } from '../../domain/payments/recorded-send.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
+import { generationOf } from '../../domain/payments/send-generation.ts';
 import type { RecordedBy } from '../../domain/work.ts';
 import type { PaymentContext } from './payment-context.ts';
 
@@ -35,6 +36,8 @@ export type RecordTransition<Kind extends PaymentKind = PaymentKind> = {
   readonly exchange?: NewExchange | null;
   /** The issued id of an accepted payment. The same statement records it, or a separate one if nothing changes. */
   readonly issuedId?: string | null;
+  /** The generation that the operator's answer is about: nothing is recorded if it is not the current one. Absent: there is no answer. */
+  readonly generation?: number;
   /** The payment's workflow by default. */
   readonly recordedBy?: RecordedBy;
 };
@@ -67,7 +70,7 @@ export async function recordTransition<Kind extends PaymentKind>(
   input: RecordTransition<Kind>,
 ): Promise<RecordedTransition<Kind>> {
   const { db } = context;
-  const { basis, recordedBy = 'workflow' } = input;
+  const { basis, generation = null, recordedBy = 'workflow' } = input;
   const ref = input.ref as PaymentRef;
   const requiresOneTry = isRefusedSend(basis);
   let given = input.before ?? null;
@@ -83,7 +86,7 @@ export async function recordTransition<Kind extends PaymentKind>(
       : null;
     // The caller's copy may be outdated: if it leads to no change, the next try reads the current payment.
     if (change === null) return isGiven ? 'missed' : before;
-    const written = await write(change, { requiresOneTry, basis, exchange, issuedId, recordedBy }, context);
+    const written = await write(change, { requiresOneTry, basis, exchange, issuedId, generation, recordedBy }, context);
     if (written !== 'missed') {
       exchange = null;
       issuedId = null;
@@ -97,9 +100,11 @@ export async function recordTransition<Kind extends PaymentKind>(
   return { payment: payment as Payment<Kind>, isPosted };
 }
 
-/** The breaker's row, not the caller, decides whether the operator was away while a `never_sent` payment waited to be sent. */
+/** The rows, not the caller, decide whether the operator was away while a `never_sent` payment waited to be sent. */
 async function asRecorded(before: Payment, input: TransitionInput, { db }: PaymentContext): Promise<TransitionInput> {
   if (input.kind !== 'never_sent') return input;
+  // Refused for our float, and not sent again in time: the operator took nothing.
+  if (generationOf(before) > 1) return { kind: input.kind, isOperatorAway: true };
   const { operator, kind, updatedAt } = before;
   return {
     kind: input.kind,
@@ -108,6 +113,7 @@ async function asRecorded(before: Payment, input: TransitionInput, { db }: Payme
 }
 
 async function isConfirmed(before: Payment, input: RecordTransition, context: PaymentContext): Promise<boolean> {
+  if (input.generation !== undefined && input.generation !== generationOf(before)) return false;
   if (before.kind !== 'collection') return isTimely(before, input, context.clocks);
   const { transition, at, basis } = input;
   if (transition.kind === 'never_sent' && !confirmsNeverSent(sendOf(before), at)) return false;

@@ -10,7 +10,7 @@ export type AirtelUse = 'collection' | 'payout';
  */
 export type CodeMeaning =
   | { readonly kind: 'taken' | 'exists' | 'open' | 'account' | 'not_found' | 'signature' }
-  | { readonly kind: 'payment'; readonly failure: FailureCode };
+  | { readonly kind: 'payment'; readonly failure: FailureCode; readonly isFloatLow?: true };
 
 const TAKEN: CodeMeaning = { kind: 'taken' };
 const EXISTS: CodeMeaning = { kind: 'exists' };
@@ -44,8 +44,7 @@ const PAYOUT_CODES: Readonly<Record<string, CodeMeaning>> = {
   '004': payment('amount_not_allowed'),
   '005': payment('operator_rejected'),
   '006': TAKEN,
-  // Our float is too low. This is temporary, and the merchant can only try again later.
-  '007': payment('operator_unavailable'),
+  '007': { ...payment('operator_unavailable'), isFloatLow: true },
   '009': payment('payer_not_found'),
   '010': ACCOUNT,
   // A similar payment exists, not necessarily this one.
@@ -88,6 +87,6 @@ export function meaningOf(code: string, use: AirtelUse): CodeMeaning | null {
   return Object.hasOwn(CODES[use], ending) ? (CODES[use][ending] ?? null) : null;
 }
 
-function payment(failure: FailureCode): CodeMeaning {
-  return { kind: 'payment', failure };
+function payment(failure: FailureCode) {
+  return { kind: 'payment', failure } as const;
 }

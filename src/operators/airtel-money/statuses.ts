@@ -92,7 +92,9 @@ export function readSendResponse(response: HttpResult, use: AirtelUse): SendOutc
     case 'exists':
       return { kind: 'accepted', isRepeated: true };
     case 'payment':
-      return isSuccess ? unknown : { kind: 'refused', code: meaning.failure, operatorCode: verdict.code ?? '' };
+      return isSuccess
+        ? unknown
+        : { kind: 'refused', code: meaning.failure, operatorCode: verdict.code ?? '', ...causeOf(meaning) };
     case 'account':
     case 'signature':
       return isSuccess ? unknown : { ...unknown, cause: 'account' };
@@ -164,12 +166,16 @@ function readStatus(
 function readFailed({ responseCode, meaning }: Verdict, reported: Reported): StatusOutcome {
   if (responseCode === null) return { kind: 'failed', code: 'operator_rejected', operatorCode: 'TF', ...reported };
   if (meaning?.kind === 'payment') {
-    return { kind: 'failed', code: meaning.failure, operatorCode: responseCode, ...reported };
+    return { kind: 'failed', code: meaning.failure, operatorCode: responseCode, ...causeOf(meaning), ...reported };
   }
   if (meaning?.kind === 'account') {
     return { kind: 'failed', code: 'operator_unavailable', operatorCode: responseCode, ...reported };
   }
   return { kind: 'unreadable', reason: 'failed, for a reason that is not listed' };
+}
+
+function causeOf({ isFloatLow }: Extract<CodeMeaning, { kind: 'payment' }>): { readonly isFloatLow?: true } {
+  return isFloatLow === true ? { isFloatLow } : {};
 }
 
 function readReported(transaction: Transaction): Reported {

@@ -10,14 +10,14 @@ export type DarajaUse = 'collection' | 'payout';
  */
 export type CodeMeaning =
   | { readonly kind: 'paid' | 'pending' | 'account' | 'busy' }
-  | { readonly kind: 'failed'; readonly failure: FailureCode };
+  | { readonly kind: 'failed'; readonly failure: FailureCode; readonly isFloatLow?: true };
 
 const PAID: CodeMeaning = { kind: 'paid' };
 const PENDING: CodeMeaning = { kind: 'pending' };
 const ACCOUNT: CodeMeaning = { kind: 'account' };
 const BUSY: CodeMeaning = { kind: 'busy' };
 
-const COLLECTION_CODES: ReadonlyMap<string, CodeMeaning> = new Map([
+const COLLECTION_CODES: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
   ['0', PAID],
   ['1', failed('insufficient_funds')],
   ['2', failed('payer_limit_reached')],
@@ -40,10 +40,9 @@ const COLLECTION_CODES: ReadonlyMap<string, CodeMeaning> = new Map([
 ]);
 
 // No payer acts on a payout: 2001 means our initiator's password, and 17 and 26 mean that M-Pesa is overloaded.
-const PAYOUT_CODES: ReadonlyMap<string, CodeMeaning> = new Map([
+const PAYOUT_CODES: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
   ['0', PAID],
-  // Our float is too low. This is temporary, and the merchant can only try again later.
-  ['1', failed('operator_unavailable')],
+  ['1', { ...failed('operator_unavailable'), isFloatLow: true }],
   ['2', failed('amount_not_allowed')],
   ['3', failed('payer_limit_reached')],
   ['4', failed('payer_limit_reached')],
@@ -83,6 +82,6 @@ export function stateOf(word: string): 'paid' | 'pending' | 'failed' | 'returned
   return STATES.get(word.toLowerCase()) ?? null;
 }
 
-function failed(failure: FailureCode): CodeMeaning {
-  return { kind: 'failed', failure };
+function failed(failure: FailureCode) {
+  return { kind: 'failed', failure } as const;
 }

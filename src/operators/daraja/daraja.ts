@@ -1,7 +1,7 @@
 // Safaricom's Daraja behind the operator port: prompts of M-Pesa with their query, and payouts whose results come by callback.
 import { randomUUID } from 'node:crypto';
 import { createOperatorHttpClient, withDeadline, type HttpRequest } from '../http-client.ts';
-import type { Operator, SendOutcome, SentPayment, StatusOutcome } from '../port.ts';
+import type { MayCallAgain, Operator, SendOutcome, SentPayment, StatusOutcome } from '../port.ts';
 import type { TokenStore } from '../token-cache.ts';
 import type { DarajaUse } from './codes.ts';
 import { publicKeyOf } from './credential.ts';
@@ -61,19 +61,22 @@ export function createDaraja(config: DarajaConfig): Operator {
   }
 
   // A payment listed with our reference is paid. If none is listed, the prompt that a message names can only prove a failure.
-  async function find({ operatorReference, namedId, sentAt }: SentPayment): Promise<StatusOutcome> {
+  async function find(
+    { operatorReference, namedId, sentAt }: SentPayment,
+    mayCallAgain: MayCallAgain,
+  ): Promise<StatusOutcome> {
     if (sentAt === null) return NEVER_SENT;
-    const listed = await paidList.find(operatorReference, sentAt);
-    if (listed !== null || namedId === null) return listed ?? NOT_LISTED;
+    const listed = await paidList.find(operatorReference, sentAt, mayCallAgain);
+    if (listed !== null || namedId === null || !(await mayCallAgain())) return listed ?? NOT_LISTED;
     const named = await queryPrompt(namedId);
     return named.kind === 'failed' ? named : NOT_LISTED;
   }
 
   // A list of many pages takes longer than a call: its requests continue, and later callers use the list.
-  function findWithin(payment: SentPayment, withinMs: number): Promise<StatusOutcome> {
+  function findWithin(payment: SentPayment, mayCallAgain: MayCallAgain, withinMs: number): Promise<StatusOutcome> {
     return withDeadline<StatusOutcome>(
       withinMs,
-      () => find(payment),
+      () => find(payment, mayCallAgain),
       () => ({ kind: 'unknown', reason: `timed out after ${withinMs} ms`, cause: 'no_answer' }),
     );
   }
@@ -81,8 +84,8 @@ export function createDaraja(config: DarajaConfig): Operator {
   return {
     id: 'daraja',
     raisePrompt: (request) => send(stkPush(request, party, nowMs()), 'collection', request.operatorReference),
-    getCollectionStatus: (payment) =>
-      payment.issuedId === null ? findWithin(payment, timeoutMs) : queryPrompt(payment.issuedId),
+    getCollectionStatus: (payment, mayCallAgain) =>
+      payment.issuedId === null ? findWithin(payment, mayCallAgain, timeoutMs) : queryPrompt(payment.issuedId),
     sendPayout: (request) => send(paymentRequest(request, party), 'payout', request.operatorReference),
     async getPayoutStatus({ operatorReference, queryId }) {
       if (queryId === null) return NO_QUERY_ID;

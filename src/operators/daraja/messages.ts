@@ -168,7 +168,12 @@ function paidUnreadable(receipt: Read): StatusOutcome {
 function unpaid(code: string | null, meaning: CodeMeaning | null): StatusOutcome {
   switch (meaning?.kind) {
     case 'failed':
-      return { kind: 'failed', code: meaning.failure, operatorCode: code ?? '' };
+      return {
+        kind: 'failed',
+        code: meaning.failure,
+        operatorCode: code ?? '',
+        ...(meaning.isFloatLow && { isFloatLow: true }),
+      };
     case 'pending':
       return { kind: 'pending' };
     case 'account':

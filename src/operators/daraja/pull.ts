@@ -1,7 +1,7 @@
 // Customers' payments, as Daraja's Pull lists them. If the response with a prompt's id is lost, only this list shows that it was paid.
 import { z } from 'zod';
 import type { HttpRequest, HttpResult } from '../http-client.ts';
-import type { StatusOutcome } from '../port.ts';
+import type { MayCallAgain, StatusOutcome } from '../port.ts';
 import { accountReferenceOf } from './account-reference.ts';
 import { post } from './requests.ts';
 import { unanswered } from './statuses.ts';
@@ -9,7 +9,7 @@ import { amountIn, codeIn, listedPhoneIn, receiptIn } from './values.ts';
 
 export type PaidList = {
   /** The status that the list gives of the prompt sent at `sentAt`. Null: the list has no such row, which proves nothing. */
-  find(operatorReference: string, sentAt: Date): Promise<StatusOutcome | null>;
+  find(operatorReference: string, sentAt: Date, mayCallAgain: MayCallAgain): Promise<StatusOutcome | null>;
 };
 
 type PaidListConfig = {
@@ -36,22 +36,24 @@ const BEFORE_SEND_MS = 60_000;
 const ROUND_MS = 10 * 60_000;
 const SHARED_MS = 5000;
 const MOST_PAGES = 1000;
+const NO_CALL_FREE: Unknown = { kind: 'unknown', reason: 'not listed further: no call is free' };
 
 /**
  * Within this process one list answers for all payments that are searched for during its requests and a few seconds after. A list is
- * complete or not used at all: a second row with the same reference may be on any page.
+ * complete or not used at all: a second row with the same reference may be on any page. The first page is the granted call of the payment
+ * that begins the list, and each further page needs a grant of its own.
  */
 export function createPaidList(config: PaidListConfig): PaidList {
   const { nowMs } = config;
   let held: Listing | null = null;
 
-  function listingFor(sentAtMs: number): Listing {
+  function listingFor(sentAtMs: number, mayCallAgain: MayCallAgain): Listing {
     const toMs = nowMs();
     const roundMs = Math.floor((sentAtMs - BEFORE_SEND_MS) / ROUND_MS) * ROUND_MS;
     const fromMs = Math.max(roundMs, toMs - REACH_MS);
     const isFresh = held !== null && (held.endedAtMs === null || held.endedAtMs + SHARED_MS > toMs);
     if (held !== null && isFresh && held.fromMs <= fromMs && held.toMs >= sentAtMs) return held;
-    const listing: Listing = { fromMs, toMs, endedAtMs: null, rows: listAll({ fromMs, toMs }, config) };
+    const listing: Listing = { fromMs, toMs, endedAtMs: null, rows: listAll({ fromMs, toMs }, config, mayCallAgain) };
     held = listing;
     void listing.rows.then((rows) => {
       listing.endedAtMs = nowMs();
@@ -61,8 +63,8 @@ export function createPaidList(config: PaidListConfig): PaidList {
   }
 
   return {
-    async find(operatorReference, sentAt) {
-      const rows = await listingFor(sentAt.getTime()).rows;
+    async find(operatorReference, sentAt, mayCallAgain) {
+      const rows = await listingFor(sentAt.getTime(), mayCallAgain).rows;
       if ('kind' in rows) return rows;
       const found = [...(rows.get(accountReferenceOf(operatorReference)) ?? [])];
       if (found.length > 1) return { kind: 'unreadable', reason: 'listed as paid more than once' };
@@ -74,12 +76,14 @@ export function createPaidList(config: PaidListConfig): PaidList {
 async function listAll(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   { call, shortcode }: PaidListConfig,
+  mayCallAgain: MayCallAgain,
 ): Promise<Rows | Unknown> {
   const rows = new Map<string, Set<string>>();
   const seen = new Set<string>();
   const query = { ShortCode: shortcode, StartDate: nairobiTime(fromMs), EndDate: nairobiTime(toMs + 999) };
   let offset = 0;
   for (let pages = 0; pages < MOST_PAGES; pages++) {
+    if (pages > 0 && !(await mayCallAgain())) return NO_CALL_FREE;
     const page = readPage(await call(post('/pulltransactions/v1/query', { ...query, OffSetValue: String(offset) })));
     if ('kind' in page) return page;
     const before = seen.size;

@@ -2,7 +2,12 @@
 import type { FailureCode } from '../../domain/payments/failure.ts';
 
 /** The reason of a failure as it is stored: our code, and the operator's own code for support. */
-type NormalisedReason = { readonly code: FailureCode; readonly operatorCode: string };
+type NormalisedReason = {
+  readonly code: FailureCode;
+  readonly operatorCode: string;
+  /** A payout or refund is refused for our float alone. */
+  readonly isFloatLow?: true;
+};
 
 /** The kind of request. Some codes mean something else when our own money moves. */
 export type MtnUse = 'collection' | 'payout' | 'refund';
@@ -25,10 +30,11 @@ type CodeMeaning = {
  */
 export const RETURNED_CODE = 'TRANSACTION_REVERSED';
 
+const NO_FUNDS = 'NOT_ENOUGH_FUNDS';
+
 const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map([
-  // For payouts and refunds our float is too low, not the merchant's balance or a wallet. This is temporary, and the
-  // merchant can only try again later.
-  ['NOT_ENOUGH_FUNDS', refusal('insufficient_funds', 'operator_unavailable')],
+  // For payouts and refunds our float is too low, not the merchant's balance or a wallet.
+  [NO_FUNDS, refusal('insufficient_funds', 'operator_unavailable')],
   ['PAYER_LIMIT_REACHED', refusal('payer_limit_reached')],
   ['PAYER_NOT_FOUND', refusal('payer_not_found')],
   ['PAYEE_NOT_FOUND', refusal('payer_not_found')],
@@ -63,9 +69,11 @@ export function normaliseReason(reason: unknown, use: MtnUse): NormalisedReason 
   if (operatorCode === null) return null;
   // MTN documents that this general code mostly means an empty wallet. We use this meaning only if the message mentions funds.
   const isNoFunds = operatorCode === 'INTERNAL_PROCESSING_ERROR' && MENTIONS_FUNDS.test(message);
-  const meaning = MEANINGS.get(isNoFunds ? 'NOT_ENOUGH_FUNDS' : operatorCode);
+  const meant = isNoFunds ? NO_FUNDS : operatorCode;
+  const meaning = MEANINGS.get(meant);
   if (meaning === undefined) return null;
-  return { code: use === 'collection' ? meaning.failure : meaning.failureOfMoneyOut, operatorCode };
+  const code = use === 'collection' ? meaning.failure : meaning.failureOfMoneyOut;
+  return { code, operatorCode, ...(use !== 'collection' && meant === NO_FUNDS && { isFloatLow: true }) };
 }
 
 /** The operator's code in an error body, or null if there is none. */

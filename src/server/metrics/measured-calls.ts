@@ -54,7 +54,8 @@ export function measuredOperator(operator: Operator, onCalled: (call: MeasuredCa
   return {
     id: operator.id,
     raisePrompt: (request) => measured('raise_prompt', () => operator.raisePrompt(request)),
-    getCollectionStatus: (payment) => measured('get_collection_status', () => operator.getCollectionStatus(payment)),
+    getCollectionStatus: (payment, mayCallAgain) =>
+      measured('get_collection_status', () => operator.getCollectionStatus(payment, mayCallAgain)),
     sendPayout: (request) => measured('send_payout', () => operator.sendPayout(request)),
     getPayoutStatus: (payment) => measured('get_payout_status', () => operator.getPayoutStatus(payment)),
     refundCollection: (request) => measured('refund_collection', () => operator.refundCollection(request)),

@@ -141,6 +141,31 @@ describe('the breaker of an operator', () => {
     assert.equal((await db.pool.query('SELECT 1 FROM call_grants')).rowCount, 0);
   });
 
+  it('grants each further call of one query by itself, and none while it is not closed', async () => {
+    // Each grant that was taken ahead is over before the next call.
+    const granted = (permission: Permission) => {
+      nowMs += 2000;
+      return permission.kind === 'granted' && permission.mayCallAgain();
+    };
+    const ran: string[] = [];
+    const calls = processOf({
+      ...db,
+      run(statement, values) {
+        if (statement.name === 'call_grants_take') ran.push(statement.name);
+        return db.run(statement, values);
+      },
+    });
+    const permit = await ask(calls, 'collection');
+    for (let n = 0; n < 3; n++) assert.equal(await granted(permit), true);
+    assert.equal(ran.length, 4);
+    await openBreaker(db, OPERATOR, 'collection', { cause: 'busy', reason: 'x', pauseMs: HOUR });
+    await ask(calls, 'collection');
+    assert.equal(await granted(permit), false);
+    await endPause();
+    const probe = await ask(calls, 'collection');
+    assert.deepEqual([probe.kind, await granted(probe)], ['granted', false]);
+  });
+
   it('costs no statement but that which takes grants while it is closed', async () => {
     const ran: string[] = [];
     const counted: Queryable = {
@@ -189,12 +214,18 @@ describe('the breaker of an operator', () => {
     assert.equal((await breaker()).state, 'closed');
   });
 
-  it('lets another call through at once where the one that it let through was not made', async () => {
+  /** A breaker that lets one call through, which is not made yet. */
+  async function halfOpen() {
     const calls = processOf();
     await open(calls);
     await endPause();
     const permit = await ask(calls);
     assert.ok(permit.kind === 'granted');
+    return { calls, permit };
+  }
+
+  it('lets another call through at once where the one that it let through was not made', async () => {
+    const { calls, permit } = await halfOpen();
     await permit.end();
     nowMs += 2000;
     assert.equal(await call(calls, ACCEPTED), 'granted');
@@ -253,11 +284,7 @@ describe('the breaker of an operator', () => {
   });
 
   it('stays open by staff although a call that it let through before is answered', async () => {
-    const calls = processOf();
-    await open(calls);
-    await endPause();
-    const permit = await ask(calls);
-    assert.ok(permit.kind === 'granted');
+    const { permit } = await halfOpen();
     const by = { operator: OPERATOR, product: 'disbursement', by: AMINA, at: new Date() } as const;
     assert.equal(await changeBreaker(db, { ...by, opening: { reason: 'maintenance' } }), 'half_open');
     await permit.answered(ACCEPTED);

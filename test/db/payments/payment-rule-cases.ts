@@ -241,23 +241,21 @@ const EVENT_CASES: readonly RuleCase[] = [
     /became reconciling without an event/,
     ({ collections }) => [statusQueryOf(collections.initiated), move(collections.initiated, 'reconciling')],
   ),
-  ruleCase(
-    'a state change of a collection with the event of another state',
-    /became reconciling without an event/,
-    (fixture) => [
-      statusQueryOf(fixture.collections.initiated),
-      move(fixture.collections.initiated, 'reconciling'),
-      insert(fixture, 'events'),
-    ],
-  ),
-  ruleCase(
-    'a state change of a collection with the event of another version',
-    /became reconciling without an event/,
-    (fixture) => [
-      statusQueryOf(fixture.collections.initiated),
-      move(fixture.collections.initiated, 'reconciling'),
-      insert(fixture, 'events', { type: 'collection.reconciling', resource_version: 2 }),
-    ],
+  ...(
+    [
+      ['state', {}],
+      ['version', { type: 'collection.reconciling', resource_version: 2 }],
+    ] as const
+  ).map(([other, fields]) =>
+    ruleCase(
+      `a state change of a collection with the event of another ${other}`,
+      /became reconciling without an event/,
+      (fixture) => [
+        statusQueryOf(fixture.collections.initiated),
+        move(fixture.collections.initiated, 'reconciling'),
+        insert(fixture, 'events', fields),
+      ],
+    ),
   ),
   ruleCase('a collection that succeeded without its transfer', /succeeded without a transfer/, (fixture) => [
     move(fixture.collections.prompted, 'succeeded', "operator_receipt = '42'"),

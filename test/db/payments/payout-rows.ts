@@ -6,23 +6,23 @@ import type { Database } from '../../../src/db/platform/database.ts';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import type { StoredOutcome } from '../../../src/domain/payments/stored-outcome.ts';
-import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';
+import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { ActedBy, Person, Role } from '../../../src/domain/accounts/member.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/accounts/policy.ts';
+import type { MoneyOutKind, Payment } from '../../../src/domain/payments/payment.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
 import { endQueuedPayment, type EndQueuedPayment } from '../../../src/operations/payments/end-queued-payment.ts';
 import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
-import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
 import {
   releasePayment,
   releasePayouts,
   type ReleasePayment,
   type ReleasePayouts,
 } from '../../../src/operations/payments/release-payment.ts';
-import { contextOf, makeCollection, makeMember, makeMerchant, paid, basisFor } from '../rows.ts';
+import { contextOf, makeCollection, makeMember, makeMerchant, paid, recorderOf } from '../rows.ts';
 import { personWith } from '../../domain/accounts/persons.ts';
 import { REQUEST } from '../../domain/payments/collections.ts';
 
@@ -110,14 +110,17 @@ export async function queue(
   return created.payments[0];
 }
 
-export function release(
-  db: Database,
-  person: Person,
-  id: PayoutId,
-  { clocks, ...fields }: Partial<Omit<ReleasePayment, 'kind'>> & WithClocks = {},
-): Promise<StoredOutcome<readonly [Payout]>> {
-  return releasePayment(contextOf(db, clocks), { kind: 'payout', id, ...releaseInput(person), ...fields });
+export function releaserOf<Kind extends MoneyOutKind>(kind: Kind) {
+  return (
+    db: Database,
+    person: Person,
+    id: Payment<Kind>['id'],
+    { clocks, ...fields }: Partial<Omit<ReleasePayment, 'kind'>> & WithClocks = {},
+  ): Promise<StoredOutcome<readonly [Payment<Kind>]>> =>
+    releasePayment(contextOf(db, clocks), { kind, id, ...releaseInput(person), ...fields });
 }
+
+export const release = releaserOf('payout');
 
 export function releaseMany(
   db: Database,
@@ -136,24 +139,19 @@ export function releaseInput(person: Person) {
   } as const;
 }
 
-export function decide(
-  db: Database,
-  person: Person,
-  id: PayoutId,
-  decision: EndQueuedPayment['decision'],
-): Promise<Payout> {
-  return endQueuedPayment(contextOf(db), { kind: 'payout', id, by: actedBy(person), decision, at: new Date() });
+export function deciderOf<Kind extends MoneyOutKind>(kind: Kind) {
+  return (
+    db: Database,
+    person: Person,
+    id: Payment<Kind>['id'],
+    decision: EndQueuedPayment['decision'],
+  ): Promise<Payment<Kind>> =>
+    endQueuedPayment(contextOf(db), { kind, id, by: actedBy(person), decision, at: new Date() });
 }
 
-export async function recordPayout(
-  db: Database,
-  { id, merchantId }: Pick<Payout, 'id' | 'merchantId'>,
-  transition: PayoutOutcomeInput,
-  at = new Date(),
-): Promise<Payout> {
-  const input = { ref: { kind: 'payout', id, merchantId }, transition, at, basis: basisFor(transition, at) } as const;
-  return (await recordTransition(contextOf(db), input)).payment;
-}
+export const decide = deciderOf('payout');
+
+export const recordPayout = recorderOf('payout');
 
 /** For a payout that a test lets expire. */
 export const SOON_OVER = { clocks: { payoutExpiryMs: 200 } } as const;

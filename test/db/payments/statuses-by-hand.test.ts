@@ -84,23 +84,25 @@ describe('an answer of an operator', () => {
   /** What an operator answers once the test says so. */
   function laterAnswer<Outcome>(): {
     readonly answer: (outcome: Outcome) => void;
-    readonly answered: Promise<Outcome>;
+    readonly call: () => Promise<Outcome>;
+    readonly untilCalled: () => Promise<unknown>;
   } {
     let answer: (outcome: Outcome) => void = () => undefined;
     const answered = new Promise<Outcome>((resolve) => (answer = resolve));
-    return { answer, answered };
+    let isCalled = false;
+    const call = () => {
+      isCalled = true;
+      return answered;
+    };
+    return { answer, call, untilCalled: () => eventually('the call', () => isCalled) };
   }
 
   /** A first send that the operator has not answered yet. */
   async function openSend(ref: PaymentRef) {
-    const { answer, answered } = laterAnswer<SendOutcome>();
-    let isCalled = false;
-    send = () => {
-      isCalled = true;
-      return answered;
-    };
+    const { answer, call, untilCalled } = laterAnswer<SendOutcome>();
+    send = call;
     const sent = activities().sendWithOperator(ref);
-    await eventually('the call', () => isCalled);
+    await untilCalled();
     send = () => Promise.resolve(ACCEPTED);
     return { answer, sent };
   }
@@ -161,8 +163,8 @@ describe('an answer of an operator', () => {
     const EXPIRED: StatusOutcome = { kind: 'failed', code: 'prompt_expired', operatorCode: 'EXPIRED' };
     const acceptedAt = new Date(Date.now() - TEST_CLOCKS.promptWindowMs + 500);
     const { promptExpiresAt } = await record(db, collection, { kind: 'prompt_accepted' }, acceptedAt);
-    const { answer, answered } = laterAnswer<StatusOutcome>();
-    query = () => answered;
+    const { answer, call } = laterAnswer<StatusOutcome>();
+    query = call;
     const early = activities().queryStatusWithOperator(ref);
     query = () => Promise.resolve(EXPIRED);
     assert.equal((await activities().queryStatusWithOperator(ref)).snapshot.state, 'prompted');
@@ -205,14 +207,10 @@ describe('an answer of an operator', () => {
         [id],
       );
     await countAt(`now() - interval '1 hour'`);
-    const { answer, answered } = laterAnswer<StatusOutcome>();
-    let isCalled = false;
-    query = () => {
-      isCalled = true;
-      return answered;
-    };
+    const { answer, call, untilCalled } = laterAnswer<StatusOutcome>();
+    query = call;
     const early = activities().queryStatusWithOperator(ref);
-    await eventually('the query', () => isCalled);
+    await untilCalled();
     await countAt(`now() + interval '1 second'`);
     answer({ kind: 'unknown', reason: 'no answer' });
     await early;

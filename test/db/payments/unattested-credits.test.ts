@@ -4,6 +4,7 @@ import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { statement, type Database } from '../../../src/db/platform/database.ts';
 import { isPaymentAttested } from '../../../src/db/payments/attested-credit.ts';
 import { findAttestedFunds } from '../../../src/db/payments/attested-funds.ts';
+import type { Collection } from '../../../src/domain/payments/collection.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { checkMerchantEntries, checkLedgerChanges } from '../../../src/operations/payments/check-ledger-changes.ts';
@@ -222,12 +223,18 @@ describe('money that no process of the service recorded', () => {
     assert.deepEqual(await openKinds(), [`credit_unattested ${refund.id}`]);
   });
 
-  it('is none of what a refund reserved that the operator refused', async () => {
-    const shop = await makeShop(db, GENUINE);
+  /** A genuine collection whose refund the operator refused. */
+  async function refuseRefund(shop: Shop): Promise<Collection> {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: GENUINE });
     const refund = await makeReversal(db, shop, collection);
     await recordReversal(db, refund, { kind: 'declined', failureCode: 'operator_rejected' });
     assert.deepEqual(await checkLedgerChanges(db, new Date()), []);
+    return collection;
+  }
+
+  it('is none of what a refund reserved that the operator refused', async () => {
+    const shop = await makeShop(db, GENUINE);
+    await refuseRefund(shop);
     assert.deepEqual(await checkLedger(db), []);
     const { id } = await queue(db, shop, 2n * GENUINE);
     await release(db, shop.approver, id);
@@ -235,10 +242,7 @@ describe('money that no process of the service recorded', () => {
 
   it('is none of what was recorded under a key that was replaced since, as the keys are replaced', async () => {
     const shop = await makeShop(db, GENUINE);
-    const refunded = await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: GENUINE });
-    const failed = await makeReversal(db, shop, refunded);
-    await recordReversal(db, failed, { kind: 'declined', failureCode: 'operator_rejected' });
-    assert.deepEqual(await checkLedgerChanges(db, new Date()), []);
+    const refunded = await refuseRefund(shop);
     const [old] = ATTESTATION_RING;
     const next = { name: 'next', key: createSecretKey(randomBytes(32)) };
     const withRing = (keyRing: KeyRing): Database => ({

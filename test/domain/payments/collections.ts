@@ -1,5 +1,6 @@
 // Builds collections for unit tests: valid, with the fields that the test replaces.
 import type { Collection } from '../../../src/domain/payments/collection.ts';
+import type { PaymentKind } from '../../../src/domain/payments/payment.ts';
 import type { PaymentRequest } from '../../../src/domain/payments/payment-request.ts';
 import { newId } from '../../../src/domain/ids.ts';
 
@@ -15,9 +16,16 @@ export const REQUEST: PaymentRequest = {
 
 export const AT = new Date('2026-01-31T12:00:00.000Z');
 
-/** What the payments of all kinds start with, but for their kind, id and state. */
-export const anyPayment = () =>
+/** What every payment starts with, of whatever kind. */
+export const anyPayment = <Kind extends PaymentKind, Prefix extends 'col' | 'pay' | 'rev', State extends string>(
+  kind: Kind,
+  prefix: Prefix,
+  state: State,
+) =>
   ({
+    kind,
+    id: newId(prefix),
+    state,
     merchantId: newId('mer'),
     amountMinor: 5000n,
     currency: 'UGX',
@@ -51,10 +59,7 @@ export const REQUESTED = {
 
 export function collectionWith(fields: Partial<Collection> = {}): Collection {
   return {
-    kind: 'collection',
-    id: newId('col'),
-    state: 'initiated',
-    ...anyPayment(),
+    ...anyPayment('collection', 'col', 'initiated'),
     ...REQUESTED,
     createdBy: null,
     promptDeadlineAt: new Date(AT.getTime() + 300_000),

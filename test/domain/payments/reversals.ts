@@ -6,11 +6,8 @@ import { moneyOut } from './payouts.ts';
 
 export function reversalWith(fields: Partial<Reversal> = {}): Reversal {
   return {
-    kind: 'reversal',
-    id: newId('rev'),
-    state: 'released',
-    ...anyPayment(),
     ...moneyOut(),
+    ...anyPayment('reversal', 'rev', 'released'),
     collectionId: newId('col'),
     collectionOperatorReference: '0d1c55a8-6a3f-4a51-9d0a-5b7f0d6b4f11',
     sendDeadlineAt: AT,

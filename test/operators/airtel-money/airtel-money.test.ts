@@ -41,6 +41,7 @@ async function startHarness(): Promise<AdapterHarness> {
     get callbacks() {
       return receiver.callbacks.map(({ body }) => body);
     },
+    messages: null,
     seen: (operatorReference) => countsOf(client, transactionIdOf(operatorReference)),
     setFaults: (faults) => setFaults(sandbox, faults),
     undecidedMs: SHORT_TIMES.undecidedMs,

@@ -20,7 +20,7 @@ import {
   useAirtelWire,
   type Case,
 } from './wire-harness.ts';
-import { sentAs } from '../../support/sent-payment.ts';
+import { ONE_CALL, sentAs } from '../../support/sent-payment.ts';
 
 const BODY = `{"reference":"Order 17","subscriber":{"country":"UG","currency":"UGX","msisdn":"752123456"},"transaction":{"amount":500,"country":"UG","currency":"UGX","id":"${ID}"}}`;
 /** Made by `openssl enc -aes-256-cbc` with the bytes 0 to 31 as the key and 0 to 15 as the vector. */
@@ -40,7 +40,7 @@ describe("the Airtel adapter's collections", () => {
     });
   }
 
-  const getStatus = (): Promise<StatusOutcome> => wire.operator.getCollectionStatus(sentAs(REFERENCE));
+  const getStatus = (): Promise<StatusOutcome> => wire.operator.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
 
   describe('its requests', () => {
     it('get a token and the key, and are signed, byte for byte', async () => {

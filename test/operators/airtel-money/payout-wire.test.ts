@@ -65,7 +65,7 @@ describe("the Airtel adapter's payouts", () => {
       ['003', refused('003'), as('payer_limit_reached', '003')],
       ['004', refused('004'), as('amount_not_allowed', '004')],
       ['005', refused('005'), as('operator_rejected', '005')],
-      ['007, our float', refused('007'), as('operator_unavailable', '007')],
+      ['007, our float', refused('007'), { ...as('operator_unavailable', '007'), isFloatLow: true } as SendOutcome],
       ['009', refused('009'), as('payer_not_found', '009')],
       ['012', refused('012'), as('payer_not_found', '012')],
       ['013', refused('013'), as('operator_rejected', '013')],
@@ -85,6 +85,11 @@ describe("the Airtel adapter's payouts", () => {
     const cases: readonly Case<StatusOutcome>[] = [
       ['TS', enquired({ status: 'TS', airtel_money_id: 'CI1' }), { kind: 'succeeded', receipt: 'CI1' }],
       ['TF with 012', failed('012'), { kind: 'failed', code: 'payer_not_found', operatorCode: 'DP00900001012' }],
+      [
+        'TF with 007, our float',
+        failed('007'),
+        { kind: 'failed', code: 'operator_unavailable', operatorCode: 'DP00900001007', isFloatLow: true },
+      ],
       ['TE', enquired({ status: 'TE' }), { kind: 'failed', code: 'operator_rejected', operatorCode: 'TE' }],
       ['015', answered(false, { response_code: 'DP00900001015' }), { kind: 'not_found' }],
     ];

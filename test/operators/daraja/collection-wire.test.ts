@@ -1,6 +1,6 @@
 // The Daraja adapter's prompts and their queries, and what it makes of responses that no sandbox sends.
 import assert from 'node:assert/strict';
-import { sentAs } from '../../support/sent-payment.ts';
+import { ONE_CALL, sentAs } from '../../support/sent-payment.ts';
 import type { PromptRequest, SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
 import { halfBody, inTurn, json, raw, startStubOperator } from '../stub-operator.ts';
 import { CHECKOUT_ID, PHONE, REFERENCE } from './samples.ts';
@@ -32,7 +32,7 @@ describe("the Daraja adapter's prompts", () => {
   }
 
   const getStatus = (): Promise<StatusOutcome> =>
-    wire.operator.getCollectionStatus({ ...sentAs(REFERENCE), issuedId: CHECKOUT_ID });
+    wire.operator.getCollectionStatus({ ...sentAs(REFERENCE), issuedId: CHECKOUT_ID }, ONE_CALL);
 
   describe('its requests', () => {
     it('have a description of thirteen plain characters at most', async () => {
@@ -189,7 +189,7 @@ describe("the Daraja adapter's prompts", () => {
     itMaps(wire, cases, getStatus);
 
     it('asks nothing about a prompt that was never sent', async () => {
-      const outcome = await wire.operator.getCollectionStatus(sentAs(REFERENCE));
+      const outcome = await wire.operator.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
       assert.deepEqual(outcome, unprocessed('not asked: never sent'));
       assert.deepEqual(wire.stub.received, []);
     });

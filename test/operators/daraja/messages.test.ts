@@ -136,7 +136,6 @@ describe('the result of a payout at Daraja', () => {
   });
 
   const failures: readonly [code: number | string, failure: FailureCode][] = [
-    [1, 'operator_unavailable'],
     [2, 'amount_not_allowed'],
     [3, 'payer_limit_reached'],
     [4, 'payer_limit_reached'],
@@ -152,6 +151,13 @@ describe('the result of a payout at Daraja', () => {
       }
     });
   }
+
+  it('reads 1 as our float, which is too low', () => {
+    for (const written of [1, '1']) {
+      const expected = { ...failedAs('operator_unavailable', '1'), isFloatLow: true };
+      assert.deepEqual(read(payoutResult(written))?.status, expected);
+    }
+  });
 
   const withParameters = (changes: Record<string, unknown>, more: object = {}) =>
     payoutResult(0, more, payoutParameters(changes));

@@ -49,7 +49,18 @@ const listed = (...rows: readonly unknown[]): Reply => inTurn(page(...rows), NO_
 describe("the Daraja adapter's search for a prompt whose id is lost", () => {
   const wire = useDarajaWire();
   const sent: SentPayment = { ...sentAs(REFERENCE), sentAt: new Date(NOW_MS - 60_000) };
-  const find = (changes: Partial<SentPayment> = {}) => wire.operator.getCollectionStatus({ ...sent, ...changes });
+  /** How many further calls may be made, and how many were asked for. */
+  let grants: number;
+  let asked: number;
+  const mayCallAgain = () => {
+    asked += 1;
+    return Promise.resolve(asked <= grants);
+  };
+  const find = (changes: Partial<SentPayment> = {}) =>
+    wire.operator.getCollectionStatus({ ...sent, ...changes }, mayCallAgain);
+  beforeEach(() => {
+    [grants, asked] = [Infinity, 0];
+  });
   const queries = () =>
     wire.stub
       .calls()
@@ -126,6 +137,23 @@ describe("the Daraja adapter's search for a prompt whose id is lost", () => {
     assert.equal((await find()).kind, 'unreadable');
     const offsets = queries().map(({ OffSetValue }) => OffSetValue);
     assert.deepEqual(offsets, ['0', '2', '3']);
+  });
+
+  it('makes no call beyond its first one without a grant, for a page as for an id', async () => {
+    wire.reply(inTurn(page(another(), row()), page(row({ transactionId: 'UKR9Z9Z9Z9' })), NO_MORE));
+    grants = 1;
+    assert.deepEqual(await find(), unknown('not listed further: no call is free'));
+    assert.deepEqual([wire.stub.calls().length, asked], [2, 2]);
+    wire.reply(NO_MORE);
+    [grants, asked] = [0, 0];
+    assert.deepEqual(await find({ namedId: CHECKOUT_ID }), NOT_LISTED);
+    assert.deepEqual([wire.stub.calls().length, asked], [3, 1]);
+  });
+
+  it('asks for a grant before each call but the first', async () => {
+    wire.reply(inTurn(page(another(), row()), page(another({ transactionId: 'UKR0000002' })), NO_MORE));
+    assert.deepEqual(await find(), PAID);
+    assert.equal(asked, wire.stub.calls().length - 1);
   });
 
   it('ends where each page is the same', async () => {

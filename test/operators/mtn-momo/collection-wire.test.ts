@@ -28,7 +28,7 @@ import {
   paidWith,
 } from './wire-harness.ts';
 import { valuesOf } from '../../support/values-of.ts';
-import { sentAs } from '../../support/sent-payment.ts';
+import { ONE_CALL, sentAs } from '../../support/sent-payment.ts';
 
 describe("the MTN adapter's collections", () => {
   const wire = useMtnWire();
@@ -44,7 +44,7 @@ describe("the MTN adapter's collections", () => {
   }
 
   function getStatus(): Promise<StatusOutcome> {
-    return wire.operator.getCollectionStatus(sentAs(REFERENCE));
+    return wire.operator.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
   }
 
   describe('its requests', () => {
@@ -69,7 +69,7 @@ describe("the MTN adapter's collections", () => {
 
     it('keep the path of the base address', async () => {
       const behindPath = wire.open({ baseUrl: `${wire.stub.url}/gateway/` });
-      await behindPath.getCollectionStatus(sentAs(REFERENCE));
+      await behindPath.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
       await behindPath.close();
       assert.deepEqual(valuesOf(wire.stub.received, 'path'), [
         '/gateway/collection/token/',
@@ -105,7 +105,7 @@ describe("the MTN adapter's collections", () => {
       const nobody = await startStubOperator();
       await nobody.stop();
       const alone = wire.open({ baseUrl: nobody.url });
-      const outcome = await alone.getCollectionStatus(sentAs(REFERENCE));
+      const outcome = await alone.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
       assert.deepEqual(outcome, unsent(busy('no token: connection failed: ECONNREFUSED')));
       await alone.close();
     });
@@ -302,17 +302,17 @@ describe("the MTN adapter's collections", () => {
 
   it('are not sent when their deadline passes while they wait for a connection', async () => {
     const narrow = wire.open({ connections: 1, requestTimeoutMs: 1000 });
-    await narrow.getCollectionStatus(sentAs(REFERENCE));
+    await narrow.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
     wire.stub.set({ call: silence });
     const sent = wire.stub.calls().length;
     const outcomes = await Promise.all([
-      narrow.getCollectionStatus(sentAs(REFERENCE)),
-      narrow.getCollectionStatus(sentAs(REFERENCE)),
-      narrow.getCollectionStatus(sentAs(REFERENCE)),
+      narrow.getCollectionStatus(sentAs(REFERENCE), ONE_CALL),
+      narrow.getCollectionStatus(sentAs(REFERENCE), ONE_CALL),
+      narrow.getCollectionStatus(sentAs(REFERENCE), ONE_CALL),
     ]);
     assert.ok(outcomes.every(({ kind }) => kind === 'unknown'));
     wire.stub.set({ call: raw(418, '') });
-    const next = await narrow.getCollectionStatus(sentAs(REFERENCE));
+    const next = await narrow.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
     assert.deepEqual(next, { kind: 'unknown', reason: 'http 418' });
     assert.equal(wire.stub.calls().length, sent + 2);
     await narrow.close();

@@ -25,11 +25,13 @@ import {
   failedAs,
   itMaps,
 } from './wire-harness.ts';
-import { sentAs } from '../../support/sent-payment.ts';
+import { ONE_CALL, sentAs } from '../../support/sent-payment.ts';
 
 const ORIGINAL = randomUUID();
 const RETURNED = { ...PAID, status: 'FAILED', reason: { code: 'TRANSACTION_REVERSED', message: 'x' } };
 const returnedWith = (changes: object): Reply => json(200, { ...RETURNED, ...changes });
+
+const FLOAT_LOW = { isFloatLow: true } as const;
 
 describe("the MTN adapter's payouts and refunds", () => {
   const wire = useMtnWire();
@@ -92,9 +94,9 @@ describe("the MTN adapter's payouts and refunds", () => {
     }
 
     it('use separate tokens for collections and disbursements', async () => {
-      await wire.operator.getCollectionStatus(sentAs(REFERENCE));
+      await wire.operator.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
       await wire.operator.getPayoutStatus(sentAs(REFERENCE));
-      await wire.operator.getCollectionStatus(sentAs(REFERENCE));
+      await wire.operator.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
       await wire.operator.getRefundStatus(sentAs(REFERENCE));
       assert.deepEqual(
         wire.stub.received.map(({ path, headers }) => `${path.split('/')[1]} ${headers.authorization?.split(' ')[0]}`),
@@ -126,7 +128,11 @@ describe("the MTN adapter's payouts and refunds", () => {
         errorOf(500, 'PAYEE_NOT_ALLOWED_TO_RECEIVE'),
         refused('operator_rejected', 'PAYEE_NOT_ALLOWED_TO_RECEIVE'),
       ],
-      ['500 NOT_ENOUGH_FUNDS', errorOf(500, 'NOT_ENOUGH_FUNDS'), refused('operator_unavailable', 'NOT_ENOUGH_FUNDS')],
+      [
+        '500 NOT_ENOUGH_FUNDS',
+        errorOf(500, 'NOT_ENOUGH_FUNDS'),
+        { ...refused('operator_unavailable', 'NOT_ENOUGH_FUNDS'), ...FLOAT_LOW },
+      ],
       [
         '500 INTERNAL_PROCESSING_ERROR',
         json(500, { code: 'INTERNAL_PROCESSING_ERROR', message: 'No funds' }),
@@ -174,7 +180,11 @@ describe("the MTN adapter's payouts and refunds", () => {
         }),
         { kind: 'pending', phone: '256772123456' },
       ],
-      ['FAILED for our float', failed('NOT_ENOUGH_FUNDS'), failedAs('operator_unavailable', 'NOT_ENOUGH_FUNDS')],
+      [
+        'FAILED for our float',
+        failed('NOT_ENOUGH_FUNDS'),
+        { ...failedAs('operator_unavailable', 'NOT_ENOUGH_FUNDS'), ...FLOAT_LOW },
+      ],
       [
         'FAILED for the payee',
         failed({ code: 'PAYEE_NOT_FOUND', message: 'x' }),
@@ -212,7 +222,7 @@ describe("the MTN adapter's payouts and refunds", () => {
 
     it('maps the reversal of a collection to returned too', async () => {
       wire.stub.set({ call: json(200, RETURNED) });
-      assert.deepEqual(await wire.operator.getCollectionStatus(sentAs(REFERENCE)), returned);
+      assert.deepEqual(await wire.operator.getCollectionStatus(sentAs(REFERENCE), ONE_CALL), returned);
     });
   });
 

@@ -39,6 +39,7 @@ async function startHarness(): Promise<AdapterHarness> {
     get callbacks() {
       return receiver.callbacks.map(({ body }) => body);
     },
+    messages: null,
     seen: (operatorReference) => countsOf(client, operatorReference),
     setFaults: (faults) => setFaults(sandbox, faults),
     undecidedMs: SHORT_TIMES.undecidedMs,

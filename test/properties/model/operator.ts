@@ -12,6 +12,8 @@ export type OperatorPlan = {
   readonly lagMs: number;
   /** When it answers nothing of use. */
   readonly outages: readonly { readonly fromMs: number; readonly forMs: number }[];
+  /** For how long our float covers nothing: what it decides until then fails, and it may refuse each send. */
+  readonly floatLowForMs: number;
   /** How likely a request is lost on its way, its response is, an answer says nothing, and a send is refused. */
   readonly rates: Readonly<Record<'requestLost' | 'responseLost' | 'useless' | 'refused', number>>;
   /** How long a request takes to arrive, and its response, at most. */
@@ -20,11 +22,11 @@ export type OperatorPlan = {
 
 export type ModelOperator = {
   /** One send: it waits for the network, and for the timeout where no answer comes. */
-  send(): Work<SendOutcome>;
-  query(): Work<StatusOutcome>;
+  send(generation: number): Work<SendOutcome>;
+  query(generation: number): Work<StatusOutcome>;
   /** How often it pays, or has paid, in the end. */
   payments(): number;
-  /** How many sends it took as new ones. */
+  /** How many sends it took as new ones, and did not fail for our float. */
   taken(): number;
 };
 
@@ -39,33 +41,37 @@ const FAULTS_END_MS = 3 * 24 * 60 * 60_000;
 const SAYS_EXPIRED_FOR_MS = 40 * 60_000;
 export const RECEIPT = '363440463';
 
-/** An operator knows one payment here: its reference is the same in every send. */
+const FLOAT_LOW = { code: 'operator_unavailable', operatorCode: 'NOT_ENOUGH_FUNDS', isFloatLow: true } as const;
+
+/** An operator knows one payment here, by one reference for each of its generations. */
 export function createModelOperator(plan: OperatorPlan, { nowMs, random, timeoutMs }: Deps): ModelOperator {
-  let acceptedAtMs: number | null = null;
-  let taken = 0;
+  const accepted: { readonly generation: number; readonly atMs: number }[] = [];
   const { rates } = plan;
+  const failsForFloat = ({ atMs }: { readonly atMs: number }) => atMs + plan.decidesAfterMs < plan.floatLowForMs;
+  const taken = () => accepted.filter((one) => !failsForFloat(one)).length;
   const happens = (rate: number) => nowMs() < FAULTS_END_MS && random() < rate;
   const isAway = () => plan.outages.some(({ fromMs, forMs }) => nowMs() >= fromMs && nowMs() < fromMs + forMs);
 
-  function receiveSend(): SendOutcome {
+  function receiveSend(generation: number): SendOutcome {
     if (isAway()) return BUSY;
     if (happens(rates.useless)) return USELESS;
     // Also of a payment that it has: what looks at limits first says so before it looks for the reference.
     if (happens(rates.refused)) return REFUSED;
-    const isRepeated = taken > 0 && plan.send === 'idempotent';
-    if (!isRepeated) {
-      acceptedAtMs ??= nowMs();
-      taken += 1;
-    }
+    if (nowMs() < plan.floatLowForMs && random() < 0.5) return { kind: 'refused', ...FLOAT_LOW };
+    const isKnown = accepted.some((one) => one.generation === generation);
+    const isRepeated = isKnown && plan.send === 'idempotent';
+    if (!isRepeated) accepted.push({ generation, atMs: nowMs() });
     return isRepeated ? { kind: 'accepted', isRepeated: true } : { kind: 'accepted' };
   }
 
-  function receiveQuery(): StatusOutcome {
+  function receiveQuery(generation: number): StatusOutcome {
     if (isAway()) return BUSY;
     if (happens(rates.useless))
       return random() < 0.5 ? USELESS : { kind: 'unreadable', reason: 'status word not known' };
-    if (acceptedAtMs === null || nowMs() < acceptedAtMs + plan.lagMs) return { kind: 'not_found' };
-    return statusSince(acceptedAtMs + plan.decidesAfterMs);
+    const known = accepted.find((one) => one.generation === generation);
+    if (known === undefined || nowMs() < known.atMs + plan.lagMs) return { kind: 'not_found' };
+    const decidedAtMs = known.atMs + plan.decidesAfterMs;
+    return nowMs() >= decidedAtMs && failsForFloat(known) ? { kind: 'failed', ...FLOAT_LOW } : statusSince(decidedAtMs);
   }
 
   function statusSince(decidedAtMs: number): StatusOutcome {
@@ -101,9 +107,9 @@ export function createModelOperator(plan: OperatorPlan, { nowMs, random, timeout
   }
 
   return {
-    send: () => call(receiveSend),
-    query: () => call(receiveQuery),
-    payments: () => (['paid', 'expired_then_paid'].includes(plan.ending) ? taken : 0),
-    taken: () => taken,
+    send: (generation) => call(() => receiveSend(generation)),
+    query: (generation) => call(() => receiveQuery(generation)),
+    payments: () => (['paid', 'expired_then_paid'].includes(plan.ending) ? taken() : 0),
+    taken,
   };
 }

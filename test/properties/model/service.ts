@@ -1,5 +1,6 @@
 // The service of the model: what its workflow, its activities and its queue of status queries do with one payment, step by step, by several
 // processes whose clocks differ. The decisions are the domain's own.
+import { collectionSnapshot } from '../../../activities/payment-kinds.ts';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import { findingIn, nextRecheck } from '../../../src/domain/payments/late-checks.ts';
 import {
@@ -11,6 +12,7 @@ import {
 import { basisOf, type QueriedStatus } from '../../../src/domain/payments/operator-status.ts';
 import { isFinal } from '../../../src/domain/payments/payment.ts';
 import { sendProgressOf } from '../../../src/domain/payments/recorded-send.ts';
+import { generationOf, sendAgainAt } from '../../../src/domain/payments/send-generation.ts';
 import { nextQueryDue } from '../../../src/domain/payments/status-schedule.ts';
 import { operatorStatusOf } from '../../../src/operators/operator-status.ts';
 import type { ModelOperator } from './operator.ts';
@@ -60,36 +62,41 @@ export function createModelService(deps: ServiceDeps): ModelService {
   };
 
   /** Null: none may begin now. True: the first. */
-  function* beginTry(now: () => Date): Work<'first' | 'further' | 'later' | null> {
-    if (store.beginSend(now())) return 'first';
+  function* beginTry(generation: number, now: () => Date): Work<'first' | 'further' | 'later' | null> {
+    if (store.beginSend(now(), generation)) return 'first';
     yield pause();
     const { sendBegunAt } = store.row();
-    if (!sendsOnce) return store.repeatSend(now()) ? 'further' : null;
+    if (!sendsOnce) return store.repeatSend(now(), generation) ? 'further' : null;
     if (sendBegunAt === null || !maySend(store.row(), now())) return null;
     if (now().getTime() < sendBegunAt.getTime() + clocks.operatorTimeoutMs + RECORDING_MS) return 'later';
-    store.record({ kind: 'outcome_unknown' }, { at: now(), basis: null });
+    store.record({ kind: 'outcome_unknown' }, { at: now(), basis: null, generation });
     return null;
   }
 
   function* trySend(): Work<'ended' | 'retry'> {
     const now = anyClock();
-    const begun = yield* beginTry(now);
+    // What the process read decides what it sends, even if the row has another generation by then.
+    const before = store.row();
+    const generation = generationOf(before);
+    yield pause();
+    const begun = yield* beginTry(generation, now);
     if (begun === 'later') return 'retry';
     yield pause();
-    if (begun === null || !maySend(store.row(), now())) return 'ended';
-    const before = store.row();
+    if (begun === null || !maySend(before, now())) return 'ended';
     const queriedAtMs = now().getTime();
-    const outcome = yield* operator.send();
+    const outcome = yield* operator.send(generation);
     yield pause();
     if (outcome.kind === 'unknown' && sendsOnce) {
       if (outcome.cause === 'busy') store.takeBackSend();
-      else store.record({ kind: 'outcome_unknown' }, { at: now(), basis: null });
+      else store.record({ kind: 'outcome_unknown' }, { at: now(), basis: null, generation });
     }
     if (outcome.kind === 'unknown') return 'retry';
     if (outcome.kind === 'accepted') yield* apply(before, { status: { kind: 'pending' }, queriedAtMs }, now);
     else if (begun === 'first') {
       const basis = { kind: 'refused', queriedAtMs } as const;
-      store.record({ kind: 'declined', failureCode: outcome.code }, { at: now(), basis });
+      const isWaiting =
+        outcome.isFloatLow === true && !store.isRepeated() && store.beginNextGeneration(generation, now()) === 'waits';
+      if (!isWaiting) store.record({ kind: 'declined', failureCode: outcome.code }, { at: now(), basis, generation });
     }
     return 'ended';
   }
@@ -97,16 +104,20 @@ export function createModelService(deps: ServiceDeps): ModelService {
   /** As the recorder: each step is a transaction of its own, in which the row decides again. */
   function* apply(before: ModelPayment, queried: QueriedStatus, now: () => Date): Work {
     let snapshot = snapshotOf(before, clocks);
+    const { status } = queried;
+    const generation = generationOf(before);
+    const isFloatLow = 'isFloatLow' in status;
+    if (isFloatLow && store.beginNextGeneration(generation, now()) === 'waits') return;
     if (before.kind === 'payout') {
       const progress = snapshot as PaymentSnapshot<'payout'>;
-      snapshot = yield* applyToSend(progress, queried, now);
+      snapshot = yield* applyToSend(progress, queried, { now, generation });
     }
     for (;;) {
       yield pause();
       const transition = nextOf(before.kind, snapshot, queried, clocks);
       if (transition === null) return;
       const basis = needsOperatorStatus(transition) ? basisOf(queried) : null;
-      const after = snapshotOf(store.record(transition, { at: now(), basis }), clocks);
+      const after = snapshotOf(store.record(transition, { at: now(), basis, generation }), clocks);
       if (after.state === snapshot.state) return;
       snapshot = after;
     }
@@ -115,12 +126,12 @@ export function createModelService(deps: ServiceDeps): ModelService {
   function* applyToSend(
     before: PaymentSnapshot<'payout'>,
     queried: QueriedStatus,
-    now: () => Date,
+    { now, generation }: { readonly now: () => Date; readonly generation: number },
   ): Work<PaymentSnapshot> {
     const lifecycle = LIFECYCLES.payout;
     let snapshot = before;
     if (lifecycle.isAcceptanceUnrecorded(before, queried.status)) {
-      store.markAccepted(now());
+      store.markAccepted(now(), generation);
       snapshot = { ...before, isSendBegun: true, isAccepted: true };
     }
     const step = lifecycle.notFoundStep(snapshot, queried, clocks);
@@ -138,7 +149,7 @@ export function createModelService(deps: ServiceDeps): ModelService {
     const before = store.row();
     yield pause();
     const queriedAtMs = now().getTime();
-    const outcome = yield* operator.query();
+    const outcome = yield* operator.query(generationOf(before));
     const queried = { status: operatorStatusOf(outcome, before), queriedAtMs };
     yield* apply(before, queried, now);
     return { before, queried };
@@ -169,6 +180,7 @@ export function createModelService(deps: ServiceDeps): ModelService {
         const at = anyClock()();
         if (isNeverSent(row, at, clocks)) store.record({ kind: 'never_sent' }, { at, basis: null });
         if (row.state === 'initiated') yield* query();
+        if (LIFECYCLES[row.kind].isSendDue(snapshotOf(row, clocks) as never, at.getTime())) yield* send();
         yield row.state === 'initiated' ? clocks.minimumQueryGapMs : 5 * MINUTE_MS * (1 + random());
       }
     },
@@ -210,16 +222,9 @@ function nextOf(
 }
 
 function snapshotOf(row: ModelPayment, clocks: Clocks): PaymentSnapshot {
-  if (row.kind === 'payout') {
-    const approvals = { approvals: 1, approvalsRequired: 1, expiresAtMs: row.expiresAt.getTime() };
-    return { state: row.state, ...approvals, ...sendProgressOf(row, clocks) };
-  }
-  return {
-    state: row.state,
-    failureCode: row.failureCode,
-    promptDeadlineAtMs: row.promptDeadlineAt.getTime(),
-    promptExpiresAtMs: row.promptExpiresAt?.getTime() ?? null,
-    isSendBegun: row.sendBegunAt !== null,
-    ...(row.sendsOnce && { isSentOnce: true }),
-  };
+  if (row.kind === 'collection') return collectionSnapshot(row);
+  const approvals = { approvals: 1, approvalsRequired: 1, expiresAtMs: row.expiresAt.getTime() };
+  const againAt = sendAgainAt(row);
+  const again = againAt && { sendAgainAtMs: againAt.getTime() };
+  return { state: row.state, ...approvals, ...sendProgressOf(row, clocks), ...again };
 }

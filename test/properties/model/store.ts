@@ -6,6 +6,7 @@ import { isRefusedSend, type StatusBasis } from '../../../src/domain/payments/op
 import { isFinal, type Payment } from '../../../src/domain/payments/payment.ts';
 import { changePayment } from '../../../src/domain/payments/payment-change.ts';
 import { confirmsNeverAccepted, confirmsNeverSent } from '../../../src/domain/payments/recorded-send.ts';
+import { generationOf, nextGeneration } from '../../../src/domain/payments/send-generation.ts';
 import { nextQueryDue } from '../../../src/domain/payments/status-schedule.ts';
 import type { LateCheckReason } from '../../../src/domain/payments/late-checks.ts';
 
@@ -18,17 +19,28 @@ export type ModelStore = {
   /** Why a final payment is rechecked. */
   recheckReason(): LateCheckReason | null;
   /** True for the one call that records the first send. */
-  beginSend(at: Date): boolean;
-  repeatSend(at: Date): boolean;
+  beginSend(at: Date, generation: number): boolean;
+  repeatSend(at: Date, generation: number): boolean;
+  /** Whether a further try of the current generation began. */
+  isRepeated(): boolean;
   /** The first send was not processed, and may be made again. */
   takeBackSend(): void;
-  markAccepted(at: Date): void;
+  /** Records the next generation, unless the payment may not be sent again or another generation is the current one. */
+  beginNextGeneration(refused: number, at: Date): 'waits' | 'fails';
+  markAccepted(at: Date, generation: number): void;
   countNotFound(queriedAt: Date): void;
   resetNotFounds(queriedAt: Date): void;
   /** The payment after it, whether or not the row confirmed the input. */
-  record(input: TransitionInput, recording: { readonly at: Date; readonly basis: StatusBasis | null }): ModelPayment;
+  record(input: TransitionInput, recording: ModelRecording): ModelPayment;
   /** Every state that it was in. */
   readonly states: ModelPayment['state'][];
+};
+
+type ModelRecording = {
+  readonly at: Date;
+  readonly basis: StatusBasis | null;
+  /** Absent: the input follows from no answer. */
+  readonly generation?: number;
 };
 
 const MAX_AHEAD_MS = 60_000;
@@ -54,23 +66,35 @@ export function createModelStore(first: ModelPayment, clocks: Clocks, nowMs: () 
       const mayBePaid = row.kind === 'collection' ? row.state === 'expired' : failedBy === 'never_accepted';
       return mayBePaid ? 'may_be_paid' : null;
     },
-    beginSend(at) {
-      if (row.sendBegunAt !== null || !maySend(row, at)) return false;
+    beginSend(at, generation) {
+      if (row.sendBegunAt !== null || !maySend(row, at) || generationOf(row) !== generation) return false;
       set({ sendBegunAt: at });
       const due = row.kind === 'collection' ? null : nextQueryDue(row, 0, at, clocks);
       if (due !== null) work.dueAtMs = due.dueAt.getTime();
       return true;
     },
-    repeatSend(at) {
-      if (row.sendBegunAt === null || !maySend(row, at)) return false;
+    repeatSend(at, generation) {
+      if (row.sendBegunAt === null || !maySend(row, at) || generationOf(row) !== generation) return false;
       isRepeated = true;
       return true;
     },
+    isRepeated: () => isRepeated,
     takeBackSend() {
       if (row.state === 'initiated' || row.state === 'released') set({ sendBegunAt: null });
     },
-    markAccepted(at) {
-      if (row.kind === 'payout' && row.acceptedAt === null) set({ acceptedAt: at });
+    beginNextGeneration(refused, at) {
+      if (row.kind !== 'payout') return 'fails';
+      const isUnsent = row.state === 'released' && row.sendBegunAt === null;
+      if (generationOf(row) !== refused || isUnsent) return 'waits';
+      const next = nextGeneration(row, 'operator_unavailable', at, clocks);
+      if (next === null) return 'fails';
+      set({ generation: { ...next, attestation: '' }, sendBegunAt: null, acceptedAt: null });
+      isRepeated = false;
+      work.dueAtMs = null;
+      return 'waits';
+    },
+    markAccepted(at, generation) {
+      if (row.kind === 'payout' && row.acceptedAt === null && generationOf(row) === generation) set({ acceptedAt: at });
     },
     countNotFound(queriedAt) {
       if (row.kind !== 'payout' || !isPendingWhenSent() || row.sendBegunAt === null || row.acceptedAt !== null) return;
@@ -87,7 +111,8 @@ export function createModelStore(first: ModelPayment, clocks: Clocks, nowMs: () 
       if (lastAt === null || lastAt >= queriedAt) return;
       set({ notFoundCount: 0, notFoundSince: null, notFoundLastAt: queriedAt });
     },
-    record(input, { at, basis }) {
+    record(input, { at, basis, generation }) {
+      if (generation !== undefined && generation !== generationOf(row)) return row;
       if (!isConfirmed(row, input, { at, basis }, clocks)) return row;
       const change = changePayment(row, input as never, at, clocks);
       const isMissed =
@@ -108,7 +133,8 @@ export function createModelStore(first: ModelPayment, clocks: Clocks, nowMs: () 
 
 export function maySend(row: ModelPayment, at: Date): boolean {
   if (row.kind === 'collection') return row.state === 'initiated' && row.promptDeadlineAt > at;
-  return row.state === 'released' && row.sendDeadlineAt !== null && row.sendDeadlineAt > at;
+  const isPauseOver = row.generation === null || row.generation.sendAfter <= at;
+  return row.state === 'released' && row.sendDeadlineAt !== null && row.sendDeadlineAt > at && isPauseOver;
 }
 
 // As `recordTransition` asks the row.

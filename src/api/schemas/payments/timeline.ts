@@ -14,7 +14,14 @@ import { idOf, time } from '../primitives.ts';
 import { wireObject } from '../wire-object.ts';
 import { deliveryState, eventType } from '../webhooks/delivery.ts';
 import { knownPerson } from '../accounts/person.ts';
-import { operator, shownAmount, shownStatusQueries, statusQueriesObject, workflowUrl } from './payment.ts';
+import {
+  operator,
+  operatorReference,
+  shownAmount,
+  shownStatusQueries,
+  statusQueriesObject,
+  workflowUrl,
+} from './payment.ts';
 import { reversalState } from './reversal.ts';
 
 type PaymentState = CollectionState | PayoutState;
@@ -87,6 +94,15 @@ const timelineEntry = z
           example: null,
         }),
     }),
+    entry('float_low', 'FloatLow', {
+      operator,
+      operator_reference: operatorReference.meta({
+        description:
+          'The operator refused the payout, because our float there was too low. It is sent again under this reference.',
+      }),
+      send_after: time.meta({ description: 'The payout is sent again after this time, and before its send deadline.' }),
+      waiting: z.boolean().meta({ description: 'Whether it still waits to be sent again.', example: true }),
+    }),
     entry('operator_delayed', 'OperatorDelayed', {
       operator,
       sent: z.boolean().meta({
@@ -151,6 +167,11 @@ function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
     }
     case 'operator_callback':
       return { kind: one.kind, at, purpose: one.detail };
+    case 'float_low': {
+      const { operator: by, operatorReference: reference, sendAfter, isWaiting } = one.detail;
+      const sentAgain = { operator_reference: reference, send_after: sendAfter.toISOString(), waiting: isWaiting };
+      return { kind: one.kind, at, operator: by, ...sentAgain };
+    }
     case 'operator_delayed':
       return { kind: one.kind, at, operator: one.detail.operator, sent: one.detail.isSendBegun };
     case 'ledger_transfer': {
