@@ -1,7 +1,8 @@
 // What merchants and their people do during a walk, and what became of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopProcess } from '../chaos/faults.ts';
-import { PAID_ROW, phoneOf } from '../chaos/plan.ts';
+import { PAID_ROW } from '../chaos/plan.ts';
+import { phoneOf } from '../chaos/wires.ts';
 import { change } from './database.ts';
 import { until, type Stage } from './stage.ts';
 

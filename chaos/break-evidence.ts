@@ -18,9 +18,10 @@ export type Breakage = {
   readonly apply: (copy: Copy) => Promise<string>;
 };
 
+/** Of MTN, which knows each payment by our reference. */
 export function firstPayment(condition: string): string {
   return `SELECT id, operator_reference AS reference, idempotency_key AS key, phone, amount_minor::text AS amount
-    FROM payments WHERE ${condition} ORDER BY id LIMIT 1`;
+    FROM payments WHERE operator = 'mtn-momo' AND ${condition} ORDER BY id LIMIT 1`;
 }
 
 export const PAID_COLLECTION = firstPayment(`kind = 'collection' AND state = 'succeeded' AND amount_minor < 1000000`);

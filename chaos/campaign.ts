@@ -17,8 +17,7 @@ import { type Outcome } from './report.ts';
 import { startMarkers } from './markers.ts';
 import { describeFault, scheduleFaults, schedulePulls, type PlannedFault } from './schedule.ts';
 import { ALL_ROLES, startTopology, type Topology } from './topology.ts';
-
-export const MERCHANTS = 3;
+import { CURRENCIES } from './wires.ts';
 
 const MINUTE_MS = 60_000;
 /**
@@ -46,7 +45,7 @@ export async function runCampaign(options: Options, report: Report, interrupted:
     kind: options.topology,
     servers: options.servers,
     roles: options.areRolesSplit ? ['api', 'worker,dispatcher'] : [ALL_ROLES],
-    merchants: MERCHANTS,
+    merchants: CURRENCIES.length,
     hasDisk: options.faults && options.pulls === 0,
     settings: options.pulls > 0 ? PATIENT : {},
     report,
@@ -71,7 +70,7 @@ async function runOn(topology: Topology, client: Client, options: Options, repor
   const durationMs = minutes * MINUTE_MS;
   const loadOverMs = durationMs + (options.faults ? CALM_MS : 0);
   const plan = planPayments(
-    { payments, merchants: MERCHANTS, durationMs: loadOverMs, except },
+    { payments, merchants: CURRENCIES.length, durationMs: loadOverMs, except },
     randomOf(seed, 'payments'),
   );
   const hasDisk = topology.disk !== null;

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Response } from './client.ts';
 import type { Merchant } from './merchants.ts';
-import { PAID_ROW, phoneOf, type PlannedPayment } from './plan.ts';
+import { PAID_ROW, type PlannedPayment } from './plan.ts';
+import { MPESA, MTN, phoneOf } from './wires.ts';
 
 type LoadOptions = {
   readonly client: Client;
@@ -140,7 +141,7 @@ function createLoad({ client, merchants }: LoadOptions) {
 }
 
 async function create(client: Client, merchant: Merchant, payment: PlannedPayment): Promise<Response | null> {
-  const { kind, index, phone, amount, repetition } = payment;
+  const { kind, index, phone, amount, amountStep, repetition } = payment;
   const fields = { phone, amount, reference: `chaos-${index}`, metadata: { index: String(index) } };
   const request = (body: object) =>
     client.asMerchant(merchant, {
@@ -156,7 +157,8 @@ async function create(client: Client, merchant: Merchant, payment: PlannedPaymen
   }
   const response = await request(fields);
   if (repetition === 'repeated') await request(fields);
-  if (repetition === 'conflicting' && response?.status === 202) await request({ ...fields, amount: amount + 1 });
+  if (repetition === 'conflicting' && response?.status === 202)
+    await request({ ...fields, amount: amount + amountStep });
   return response;
 }
 
@@ -166,12 +168,13 @@ export async function fundMerchants(client: Client, merchants: readonly Merchant
     merchants.flatMap((merchant, number) =>
       Array.from({ length: FUNDING.times }, async (_, time) => {
         const index = planned + number * FUNDING.times + time;
+        const phone = phoneOf(index, PAID_ROW, merchant.currency === MPESA.currency ? MPESA : MTN);
         const response = await client.asMerchant(merchant, {
           action: 'collection',
           key: `funding-${index}`,
           subjects: [],
           path: '/v1/api/collections',
-          body: { phone: phoneOf(index, PAID_ROW), amount: FUNDING.amount, reference: 'funding' },
+          body: { phone, amount: FUNDING.amount, reference: 'funding' },
         });
         const { id } = JSON.parse(response?.body ?? '{}') as { id?: string };
         if (id === undefined || !(await isPaid(client, merchant, id, FUNDING_LIMIT_MS))) {

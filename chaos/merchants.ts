@@ -14,10 +14,12 @@ import { generateTotpSecret } from '../src/security/totp.ts';
 import { putPolicy } from '../src/db/accounts/policy.ts';
 import { openDatabase, type Database } from '../src/db/platform/database.ts';
 import type { Endpoint } from './checker/evidence.ts';
+import { CURRENCIES } from './wires.ts';
 
 export type Person = { readonly id: UserId; readonly email: string; readonly totpSecret: string };
 export type Merchant = {
   readonly id: MerchantId;
+  readonly currency: (typeof CURRENCIES)[number];
   readonly apiKey: string;
   readonly owner: Person;
   readonly maker: Person;
@@ -27,7 +29,6 @@ export type Merchant = {
 
 export const PASSWORD = 'correct horse battery staple';
 
-const CURRENCY = 'UGX';
 /** The first merchant requires two approvers above this amount, and has two endpoints. */
 const TWO_APPROVERS_ABOVE = 4000n;
 
@@ -38,6 +39,7 @@ type SeedOptions = {
   readonly attestationKeys: KeyRing;
 };
 
+/** So many merchants, each with the currency of its place. */
 export async function seedMerchants(count: number, options: SeedOptions): Promise<Merchant[]> {
   const { url, receiverUrl, keyRing, attestationKeys } = options;
   const db = openDatabase({
@@ -51,8 +53,8 @@ export async function seedMerchants(count: number, options: SeedOptions): Promis
   try {
     const passwordHash = await hashPassword(PASSWORD);
     const merchants: Merchant[] = [];
-    for (let index = 0; index < count; index++) {
-      merchants.push(await seedMerchant(db, { index, receiverUrl, keyRing, passwordHash }));
+    for (const [index, currency] of CURRENCIES.slice(0, count).entries()) {
+      merchants.push(await seedMerchant(db, { index, currency, receiverUrl, keyRing, passwordHash }));
     }
     return merchants;
   } finally {
@@ -62,13 +64,14 @@ export async function seedMerchants(count: number, options: SeedOptions): Promis
 
 type MerchantOptions = Omit<SeedOptions, 'url' | 'attestationKeys'> & {
   readonly index: number;
+  readonly currency: Merchant['currency'];
   readonly passwordHash: string;
 };
 
 async function seedMerchant(db: Database, options: MerchantOptions): Promise<Merchant> {
-  const { index, receiverUrl, keyRing, passwordHash } = options;
+  const { index, currency, receiverUrl, keyRing, passwordHash } = options;
   const at = new Date();
-  const id = await createMerchant(db, { name: `Chaos merchant ${index}`, currency: CURRENCY, at });
+  const id = await createMerchant(db, { name: `Chaos merchant ${index}`, currency, at });
   const enrol = async (name: string, roles: readonly Role[]): Promise<Person> => {
     const email = `${name}.${index}@chaos.example`;
     const totpSecret = generateTotpSecret();
@@ -100,5 +103,5 @@ async function seedMerchant(db: Database, options: MerchantOptions): Promise<Mer
     const policy = { ...DEFAULT_POLICY, twoApproversAboveMinor: TWO_APPROVERS_ABOVE };
     await db.withTransaction((tx) => putPolicy(tx, id, policy, at));
   }
-  return { id, apiKey, owner, maker, approvers, endpoints };
+  return { id, currency, apiKey, owner, maker, approvers, endpoints };
 }

@@ -1,5 +1,6 @@
 // The payments of a campaign, and the decisions of people on them: all from the seed.
 import type { Random } from './random.ts';
+import { AIRTEL, chooseWire, CURRENCIES, MPESA, phoneOf, type Wire } from './wires.ts';
 
 /** How the creation is requested: once, again with the same key, several times at once, or again with another body. */
 export type Repetition = 'once' | 'repeated' | 'concurrent' | 'conflicting';
@@ -15,6 +16,8 @@ export type PlannedPayment = {
   /** Unique to this payment, so that the operator's records of a phone are those of one payment. */
   readonly phone: string;
   readonly amount: number;
+  /** The operator takes multiples of it. */
+  readonly amountStep: number;
   readonly repetition: Repetition;
   readonly decision: Decision;
   /** The maker requests the reversal of a collection that is paid. */
@@ -25,20 +28,20 @@ export type PlannedPayment = {
   readonly thoughtMs: number;
 };
 
-/** All rows except 099, which waits for a person. */
-const ROWS = Array.from({ length: 16 }, (_, row) => String(row).padStart(3, '0'));
+/** Rows without a discrepancy, a breaker that opens, or a person. */
+const ROWS = [...Array.from({ length: 16 }, (_, row) => String(row).padStart(3, '0')), '018'];
 
 /** Every payment of this row is paid. */
 export const PAID_ROW = '000';
 
+/** A payout of this row is sent again until its send deadline, which is later than a campaign ends. */
+const FLOAT_LOW_ROW = '003';
+
 const PAYOUT_SHARE = 0.45;
 const REVERSAL_SHARE = 0.25;
-const MIN_AMOUNT = 500;
+const MIN_AMOUNT = 1000;
 const MAX_AMOUNT = 5000;
 const LONGEST_THOUGHT_MS = 3000;
-/** MTN's national prefixes in Uganda, each with 10,000 numbers before the three digits of the row. */
-const PREFIXES = ['77', '78', '76', '79'];
-const NUMBERS_PER_PREFIX = 10_000;
 
 type Plan = {
   readonly payments: number;
@@ -53,27 +56,36 @@ export function planPayments(plan: Plan, random: Random): PlannedPayment[] {
   return Array.from({ length: payments }, (_, index) => {
     // Every row occurs once before any occurs again.
     if (rows.length === 0) rows = random.shuffled(ROWS.filter((each) => !except.includes(each)));
-    const row = rows.pop() ?? PAID_ROW;
+    const kind = random.chance(PAYOUT_SHARE) ? 'payout' : 'collection';
+    const merchant = random.integer(0, merchants - 1);
+    const wire = chooseWire(CURRENCIES[merchant], random);
+    const row = rowFor(wire, kind, rows.pop() ?? PAID_ROW);
+    const { amountStep } = wire;
     return {
       index,
-      kind: random.chance(PAYOUT_SHARE) ? 'payout' : 'collection',
-      merchant: random.integer(0, merchants - 1),
+      kind,
+      merchant,
       row,
-      phone: phoneOf(index, row),
-      amount: random.integer(MIN_AMOUNT, MAX_AMOUNT),
+      phone: phoneOf(index, row, wire),
+      amount: amountStep * random.integer(MIN_AMOUNT / amountStep, MAX_AMOUNT / amountStep),
+      amountStep,
       repetition: chooseRepetition(random),
       decision: chooseDecision(random),
-      isReversed: random.chance(REVERSAL_SHARE),
+      isReversed: random.chance(REVERSAL_SHARE) && wire.offersRefunds,
       atMs: Math.floor((index * durationMs) / payments),
       thoughtMs: random.integer(0, LONGEST_THOUGHT_MS),
     };
   });
 }
 
-export function phoneOf(index: number, row: string): string {
-  const prefix = PREFIXES[Math.floor(index / NUMBERS_PER_PREFIX)];
-  if (prefix === undefined) throw new Error(`there are phones for ${PREFIXES.length * NUMBERS_PER_PREFIX} payments`);
-  return `256${prefix}${String(index % NUMBERS_PER_PREFIX).padStart(4, '0')}${row}`;
+/** Instead of rows in which a person must find out what happened. */
+function rowFor(wire: Wire, kind: PlannedPayment['kind'], row: string): string {
+  // One message to a payout's own address that says that it is paid is believed.
+  const isForged = wire === MPESA && kind === 'payout' && row === '013';
+  // Once Airtel returned a payment its status names no receipt, and a fault may have hidden that it was paid.
+  const isReturned = wire === AIRTEL && row === '015';
+  const isRefusedForFloat = kind === 'payout' && row === FLOAT_LOW_ROW;
+  return isForged || isReturned || isRefusedForFloat ? PAID_ROW : row;
 }
 
 function chooseRepetition(random: Random): Repetition {

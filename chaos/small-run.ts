@@ -5,13 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withConnection } from '../src/engines/postgres/connection.ts';
 import type { Breakage } from './break-evidence.ts';
 import { breakService, type BrokenService } from './broken-services.ts';
-import { endLimitMs, MERCHANTS, prepare, untilClean } from './campaign.ts';
+import { endLimitMs, prepare, untilClean } from './campaign.ts';
 import { check, type Judgement } from './checker/check.ts';
 import type { Evidence } from './checker/evidence.ts';
 import { createClient } from './client.ts';
 import { openLineFile } from './line-file.ts';
 import { runLoad } from './load.ts';
-import { phoneOf, type PlannedPayment } from './plan.ts';
+import type { PlannedPayment } from './plan.ts';
+import { AIRTEL, CURRENCIES, MPESA, MTN, phoneOf, type Wire } from './wires.ts';
 import { ALL_ROLES, startTopology, type Topology } from './topology.ts';
 
 export type SmallRun = {
@@ -21,12 +22,23 @@ export type SmallRun = {
   stop(): Promise<void>;
 };
 
-const SMALL = { kind: 'embedded', servers: 1, roles: [ALL_ROLES], merchants: MERCHANTS, hasDisk: false } as const;
+const SMALL = {
+  kind: 'embedded',
+  servers: 1,
+  roles: [ALL_ROLES],
+  merchants: CURRENCIES.length,
+  hasDisk: false,
+} as const;
 
 const ORDINARY = { merchant: 0, amount: 1500, repetition: 'once', decision: 'release', isReversed: false } as const;
 
-/** At least one of every kind of ending and of every decision. */
-const PAYMENTS: readonly (Pick<PlannedPayment, 'kind' | 'row'> & Partial<PlannedPayment>)[] = [
+type Planned = Pick<PlannedPayment, 'kind' | 'row'> & Partial<PlannedPayment> & { readonly wire?: Wire };
+
+/** The merchant in Kenya. */
+const BY_MPESA = { wire: MPESA, merchant: 3, amount: 2500 } as const;
+
+/** At least one of every kind of ending and of every decision, and the wires on which an answer is lost in other ways. */
+const PAYMENTS: readonly Planned[] = [
   { kind: 'collection', row: '000' },
   { kind: 'collection', row: '000', repetition: 'repeated' },
   { kind: 'collection', row: '000', repetition: 'concurrent', merchant: 1 },
@@ -48,13 +60,26 @@ const PAYMENTS: readonly (Pick<PlannedPayment, 'kind' | 'row'> & Partial<Planned
   { kind: 'payout', row: '000', decision: 'cancel', merchant: 1 },
   { kind: 'payout', row: '000', decision: 'race', merchant: 2 },
   { kind: 'payout', row: '000', decision: 'leave' },
+  { kind: 'collection', row: '000', wire: AIRTEL },
+  { kind: 'collection', row: '007', wire: AIRTEL },
+  { kind: 'payout', row: '018', wire: AIRTEL },
+  { kind: 'payout', row: '006', wire: AIRTEL, merchant: 1 },
+  { kind: 'collection', row: '000', ...BY_MPESA, repetition: 'conflicting' },
+  { kind: 'collection', row: '001', ...BY_MPESA },
+  { kind: 'collection', row: '015', ...BY_MPESA },
+  { kind: 'collection', row: '018', ...BY_MPESA },
+  { kind: 'payout', row: '000', ...BY_MPESA },
+  { kind: 'payout', row: '001', ...BY_MPESA },
+  { kind: 'payout', row: '011', ...BY_MPESA },
+  { kind: 'payout', row: '018', ...BY_MPESA },
 ];
 
-const PLAN: readonly PlannedPayment[] = PAYMENTS.map((payment, index) => ({
+const PLAN: readonly PlannedPayment[] = PAYMENTS.map(({ wire = MTN, ...payment }, index) => ({
   ...ORDINARY,
   ...payment,
   index,
-  phone: phoneOf(index, payment.row),
+  phone: phoneOf(index, payment.row, wire),
+  amountStep: wire.amountStep,
   atMs: 0,
   thoughtMs: 0,
 }));

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../src/settings/config.ts';
-import { freshSecrets } from '../src/dev/demo-secrets.ts';
+import { darajaFiles, prepareDarajaFiles } from '../src/dev/demo-daraja.ts';
+import { darajaSecrets, freshSecrets } from '../src/dev/demo-secrets.ts';
 import { startChild, type ChildEvent, type SupervisedChild } from '../src/engines/process/child-process.ts';
 import { freePort } from '../src/engines/process/ports.ts';
 import type { PostgresServer } from '../src/engines/postgres/server.ts';
@@ -115,9 +116,10 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   const { ownerUrl, applicationUrl } = await postgres.server.ensureAccounts(DATABASE);
   await prepareDatabase(ownerUrl, 'test');
   await prepareTemporal({ address: temporal.server.address, namespace: NAMESPACE });
-  const ports = { sandbox: await freePort(), receiver: await freePort() };
+  const ports = { sandbox: await freePort(), receiver: await freePort(), api: await freePort() };
+  prepareDarajaFiles(folder);
   const environment = {
-    ...settingsOf(applicationUrl, temporal.server.address, ports.sandbox, folder),
+    ...settingsOf({ applicationUrl, temporalAddress: temporal.server.address, ports, folder }),
     ...options.settings,
   };
   const common = { folder, environment, report };
@@ -138,7 +140,10 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   };
   stops.push(stopServers);
   for (let index = 0; index < options.servers; index++) {
-    for (const roles of options.roles) servers.push(await startServer({ ...common, roles, index }));
+    for (const roles of options.roles) {
+      const port = index === 0 && hasApi({ roles }) ? ports.api : await freePort();
+      servers.push(await startServer({ ...common, roles, index, port }));
+    }
   }
   const evidence: Evidence = {
     databaseUrl: postgres.server.urlFor(DATABASE),
@@ -177,11 +182,20 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   };
 }
 
-function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: number, folder: string) {
+type Places = {
+  readonly applicationUrl: string;
+  readonly temporalAddress: string;
+  /** `api`: of the first server, to which Airtel calls back. */
+  readonly ports: Readonly<Record<'sandbox' | 'api', number>>;
+  readonly folder: string;
+};
+
+function settingsOf({ applicationUrl, temporalAddress, ports, folder }: Places) {
+  const sandboxUrl = `http://${HOST}:${ports.sandbox}`;
   return {
     MALIPO_CLOCKS: 'demo',
     MALIPO_PROMPT_WINDOW_MS: '8000',
-    MALIPO_DATABASE_URL: databaseUrl,
+    MALIPO_DATABASE_URL: applicationUrl,
     MALIPO_TEMPORAL_ADDRESS: temporalAddress,
     MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
@@ -189,12 +203,17 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
     MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS: '5000',
     MALIPO_LOG_LEVEL: 'info',
     ...freshSecrets('chaos'),
+    ...darajaSecrets(),
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
-    MALIPO_SANDBOX_PORT: String(sandboxPort),
+    MALIPO_SANDBOX_PORT: String(ports.sandbox),
     MALIPO_SANDBOX_DATA_FILE: join(folder, 'sandbox.jsonl'),
     ...SANDBOX_TIMES,
-    MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${sandboxPort}`,
-    MALIPO_AIRTEL_MONEY_BASE_URL: `http://${HOST}:${sandboxPort}`,
+    MALIPO_MTN_MOMO_BASE_URL: sandboxUrl,
+    MALIPO_AIRTEL_MONEY_BASE_URL: sandboxUrl,
+    MALIPO_DARAJA_BASE_URL: sandboxUrl,
+    MALIPO_DARAJA_CERTIFICATE_FILE: darajaFiles(folder).publicHalf,
+    MALIPO_SANDBOX_DARAJA_PRIVATE_KEY_FILE: darajaFiles(folder).key,
+    MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: `http://${HOST}:${ports.api}/operators/airtel-money/callbacks`,
   };
 }
 
@@ -213,14 +232,15 @@ type PartOptions = Common & {
 
 const hasApi = ({ roles }: Pick<ServerProcess, 'roles'>): boolean => roles.includes('api');
 
-async function startServer(options: Common & { readonly roles: string; readonly index: number }) {
+async function startServer(
+  options: Common & { readonly roles: string; readonly index: number; readonly port: number },
+) {
   const { roles, index, environment } = options;
-  const [port, metricsPort] = [await freePort(), await freePort()];
+  const metricsPort = await freePort();
   const part = await startPart({
     ...options,
     name: 'server',
     title: `${roles === ALL_ROLES ? 'server' : (roles.split(',')[0] ?? '')} ${index}`,
-    port,
     environment: { ...environment, MALIPO_ROLES: roles, MALIPO_METRICS_PORT: String(metricsPort) },
     ready: hasApi(options) ? 'url' : 'message',
   });

@@ -91,19 +91,19 @@ function testNumbersGuide(): string {
     PAYOUT_BEHAVIOURS.get(endsIn)?.summary ?? 'paid',
   ]);
   return page('Test numbers', NOTICE, [
-    'With a test key no money moves and no phone rings. The sandbox operator stands in for the mobile-money operator, and **the last three digits of the phone decide how a payment ends**. Put any valid number of your market before them: `256772000` (MTN; `256752000` is Airtel) and `006` is `256772000006`, a payer without enough money.',
+    'With a test key no money moves and no phone rings. The sandbox operator stands in for the mobile-money operator, and **the last three digits of the phone decide how a payment ends**. Put any valid number of your market before them: `256772000` (MTN; `256752000` is Airtel, `254722000` M-Pesa) and `006` is `256772000006`, a payer without enough money.',
     markdownTable(['ends in', 'a collection', 'a payout'], [...rows, ['anything else', 'paid', 'paid']]),
     'A paid payment is `succeeded`, a prompt that times out `expired`, any refusal `failed`. `009` is `reconciling` and then `succeeded`, a collection with `late: true`. `010` is `reconciling`, a collection until it expires with the failure `unknown`, a payout for ever. `015` is `succeeded` and then `reversed`. `020` and `021` stay `reconciling`: a person must find out what was paid.',
     '## Manual decisions',
     'A number that ends in `099` waits for a person: with `npm start` approve or decline the payment at `$MALIPO_SANDBOX_URL/sandbox/transactions` (the address is printed, and in `var/demo.env`). `$MALIPO_SANDBOX_URL/sandbox/handset` shows the payer’s phone, with a PIN. You have as long as a prompt stays open, which is minutes.',
     'You can decide any other waiting payment there too, before the table does.',
     '## How long it takes',
-    'Most payments are decided after 1.5 seconds. `003` ends when the prompt times out at the operator. `009` and `010` outlast the prompt, so they take minutes: use them to see that your shop waits while a payment is `reconciling`.',
+    'Most payments are decided after 1.5 seconds. `003` ends when the prompt times out at the operator, a payout at its send deadline. `009` and `010` outlast the prompt, so they take minutes: use them to see that your shop waits while a payment is `reconciling`.',
     '## When the operator itself fails',
     'The sandbox has switches for a slow, a failing and an unreachable operator, for tests of what your shop does meanwhile:',
     fence(
       'sh',
-      "curl -sS -X PUT \"$MALIPO_SANDBOX_URL/sandbox/faults\" -H 'Content-Type: application/json' -d '{\"down\": true}'   # or latencyMs, errorRate\ncurl -sS -X PUT \"$MALIPO_SANDBOX_URL/sandbox/faults\" -H 'Content-Type: application/json' -d '{}'               # all off",
+      "curl -sS -X PUT \"$MALIPO_SANDBOX_URL/sandbox/faults\" -H 'Content-Type: application/json' -d '{\"down\": true}'   # or floatLow, latencyMs, errorRate\ncurl -sS -X PUT \"$MALIPO_SANDBOX_URL/sandbox/faults\" -H 'Content-Type: application/json' -d '{}'               # all off",
     ),
   ]);
 }

@@ -17,20 +17,21 @@ export function operatorsPage(notice: string): string {
   );
   const rows = [...new Set(columns.flatMap(({ rows: of }) => [...of.keys()]))].sort();
   return page('Operators', notice, [
-    'How each adapter reads each row of [the sandbox’s table](guides/test-numbers.md), as `test/operators/conformance.ts` asserts over HTTP. A cell has the sends, unless the first is accepted, then the first statuses, then the outcome. In each row the sandbox takes the payment once. `500` is any number outside the table.',
+    'How each adapter reads each row of [the sandbox’s table](guides/test-numbers.md), as `test/operators/conformance.ts` asserts over HTTP. A cell has the sends, unless the first is accepted, then the first statuses, then the outcome; after `/` what messages to its address say instead. In each row the sandbox takes the payment once, or never if that stays `unknown`. `500` is any number outside the table.',
     markdownTable(
       ['row', ...columns.map(({ head }) => head)],
       rows.map((row) => [code(row), ...columns.map(({ rows: of }) => cell(of.get(row)))]),
     ),
-    '`unknown` decides nothing: the send is repeated, or the status is queried again. `paid_otherwise` and `receipt_reused` are discrepancies, which a person settles.',
+    '`unknown` decides nothing: the send is repeated if that is safe, or the status is queried again. `paid_otherwise` and `receipt_reused` are discrepancies, which a person settles.',
   ]);
 }
 
 function cell(row: ConformanceRow | undefined): string {
   if (row === undefined) return '';
-  const { sends, statuses, outcome } = row;
+  const { sends, statuses, outcome, message } = row;
   const sent = sends.length === 1 && sends[0] === 'accepted' ? '' : `${counted(sends)};`;
-  return `${sent}${[counted(statuses), outcome].filter((part) => part !== '').join(',')}`;
+  const said = message === undefined ? '' : `/${message}`;
+  return `${sent}${[counted(statuses), outcome].filter((part) => part !== '').join(',')}${said}`;
 }
 
 /** `unknown×3,accepted`: without spaces, because each would count as a word of the documentation. */

@@ -18,6 +18,7 @@ import { readRecords } from './records.ts';
 import { requestRules } from './request-rules.ts';
 import { sendRules } from './send-rules.ts';
 import type { Case, Rules, Violation } from './violation.ts';
+import { byOurReferences } from './wires.ts';
 
 const ALL_RULES: readonly Rules[] = [
   requestRules,
@@ -39,15 +40,16 @@ export type Judgement = { readonly evidence: Case; readonly violations: readonly
 export async function check(evidence: Evidence): Promise<Judgement> {
   // The database last: everything in the other evidence was recorded before, or is about to be.
   const workflows = await readOpenWorkflows(evidence.temporalAddress, evidence.namespace);
-  const read: Case = {
+  const operator = readOperator(evidence);
+  const other = {
     workflows,
     requests: readRequests(evidence),
-    operator: readOperator(evidence),
     received: readReceived(evidence),
     endpoints: evidence.endpoints,
     processEnds: readProcessEnds(evidence),
     interference: readInterference(evidence),
-    records: await readRecords(evidence.databaseUrl),
   };
+  const records = await readRecords(evidence.databaseUrl);
+  const read: Case = { ...other, records, operator: byOurReferences(operator, records) };
   return { evidence: read, violations: ALL_RULES.flatMap((rules) => rules(read)) };
 }

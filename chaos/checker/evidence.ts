@@ -77,7 +77,10 @@ export function readReceived({ receiverFile }: Pick<Evidence, 'receiverFile'>): 
 /** One payment as the operator's journal describes it. */
 export type OperatorPayment = {
   readonly kind: 'collection' | 'payout' | 'refund';
+  readonly wire: string;
   readonly operatorReference: string;
+  /** The further reference that we gave. */
+  readonly externalId: string | null;
   readonly originalReference: string | null;
   readonly phone: string;
   readonly amount: string;

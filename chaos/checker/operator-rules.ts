@@ -2,6 +2,7 @@
 import type { OperatorPayment } from './evidence.ts';
 import type { CollectionRow, PayoutRow, Records, ReversalRow } from './records.ts';
 import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
+import { hasReceipt, isReturnTold, isSentOnce, minorAmountOf } from './wires.ts';
 
 export const operatorRules: Rules = (evidence) => [
   ...checkStates(evidence),
@@ -21,7 +22,7 @@ export type Truth = 'unknown' | 'pending' | 'paid' | 'expired' | 'refused' | 'gi
 
 export function truthOf(payment: OperatorPayment | undefined): Truth {
   if (payment === undefined || payment.state === 'NOT_ACCEPTED') return 'unknown';
-  if (payment.givenBackAtMs !== null) return 'given_back';
+  if (payment.givenBackAtMs !== null) return isReturnTold(payment) ? 'given_back' : 'paid';
   if (payment.state === 'PENDING') return 'pending';
   if (payment.state === 'SUCCESSFUL') return 'paid';
   return payment.reason?.code === 'EXPIRED' ? 'expired' : 'refused';
@@ -37,6 +38,8 @@ const COLLECTION_STATES: Readonly<Record<Truth, readonly string[]>> = {
   refused: ['failed'],
   given_back: ['reversed'],
 };
+/** A prompt that is sent once expires as `unknown` if its id is lost with every message about it. The rules of reasons judge when. */
+const ONCE_STATES = { ...COLLECTION_STATES, refused: ['failed', 'expired'] };
 const PAYOUT_STATES: Readonly<Record<Truth, readonly string[]>> = {
   unknown: ['queued', 'rejected', 'cancelled', 'expired', 'failed'],
   pending: [],
@@ -63,7 +66,7 @@ function checkStates({ records, operator }: Case): Violation[] {
     return [{ rule: 'state_contradicts_operator', id, text }];
   };
   return [
-    ...records.collections.flatMap((row) => check(row, COLLECTION_STATES)),
+    ...records.collections.flatMap((row) => check(row, isSentOnce(row) ? ONCE_STATES : COLLECTION_STATES)),
     ...records.payouts.flatMap((row) => check(row, PAYOUT_STATES)),
     ...records.reversals.flatMap((row) => check(row, REVERSAL_STATES)),
   ];
@@ -102,12 +105,10 @@ function checkSameFields(evidence: Case): Violation[] {
     if (!payment) return [];
     const receipt = 'operatorReceipt' in row ? row.operatorReceipt : null;
     const differences = [
-      Number(sent.amount) !== payment.amount && `amount ${sent.amount}, here ${payment.amount}`,
+      minorAmountOf(sent) !== payment.amount && `amount ${minorAmountOf(sent)}, here ${payment.amount}`,
       sent.currency !== payment.currency && `currency ${sent.currency}, here ${payment.currency}`,
       sent.phone !== payment.phone && `phone ${sent.phone}, here ${payment.phone}`,
-      receipt !== null &&
-        receipt !== sent.financialTransactionId &&
-        `receipt ${sent.financialTransactionId}, here ${receipt}`,
+      receipt !== null && !hasReceipt(sent, receipt) && `receipt ${sent.financialTransactionId}, here ${receipt}`,
     ].filter((difference) => difference !== false);
     return differences.map((difference) => ({
       rule: 'operator_payment_differs',

@@ -1,7 +1,9 @@
 // Rules about progress: nothing is stuck, every decision takes effect, a workflow is open exactly for waiting payments,
 // and no process ends by itself.
 import { approvalsNeeded, truthOf } from './operator-rules.ts';
+import { isExplained, sendsOf } from './send-rules.ts';
 import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
+import { isLeftUnknown, isSentOnce } from './wires.ts';
 
 /** A task may time out once after its worker died; a failing one is tried again and again. */
 const TASK_ATTEMPTS_LIMIT = 3;
@@ -18,7 +20,9 @@ const PENDING_MONEY_OUT = ['queued', 'released', 'reconciling'];
 
 type Pending = { readonly id: string; readonly state: string; readonly updatedAt: Date };
 
-function checkPending({ records, operator, workflows }: Case): Violation[] {
+function checkPending(evidence: Case): Violation[] {
+  const { records, operator, workflows } = evidence;
+  const lost = lostPayouts(evidence);
   const open = new Set(workflows.map(({ resourceId }) => resourceId));
   const stuck = ({ id, state, updatedAt }: Pending, why: string): Violation => ({
     rule: 'payment_stuck',
@@ -28,7 +32,7 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
   // An undecided payment may wait if a workflow waits for it; any other pending payment after the end is stuck.
   const check = (row: Pending & { readonly operatorReference: string }, mayWait: readonly string[]): Violation[] => {
     const truth = truthOf(operator.get(row.operatorReference));
-    const isUndecided = row.state === 'queued' ? truth === 'unknown' : truth === 'pending';
+    const isUndecided = row.state === 'queued' ? truth === 'unknown' : truth === 'pending' || lost.has(row.id);
     if (!mayWait.includes(row.state) || !isUndecided) return [stuck(row, `and for the operator it is ${truth}`)];
     return open.has(row.id) ? [] : [stuck(row, 'and no workflow is open for it')];
   };
@@ -38,6 +42,18 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
       .filter(({ state }) => PENDING_MONEY_OUT.includes(state))
       .flatMap((row) => check(row, ['queued', 'reconciling'])),
   ];
+}
+
+/** Payouts that the operator may have or not, for all that anybody can find out: sent once, with an answer that decides nothing or none. */
+function lostPayouts(evidence: Case): Set<string> {
+  const { records, operator, interference } = evidence;
+  const sends = new Map(sendsOf(evidence).map((send) => [send.id, send]));
+  const lost = records.payouts.filter((row) => {
+    const [sent, send] = [operator.get(row.operatorReference), sends.get(row.id)];
+    if (!isSentOnce(row) || truthOf(sent) !== 'unknown') return false;
+    return isLeftUnknown(sent) || (send !== undefined && isExplained(send, interference.faults));
+  });
+  return new Set(lost.map(({ id }) => id));
 }
 
 /** The states of a payout or refund that was never released. */

@@ -2,14 +2,16 @@
 import type { OperatorPayment } from './evidence.ts';
 import { refundedCollections, truthOf } from './operator-rules.ts';
 import type { ReversalRow } from './records.ts';
-import { OUTAGES } from './send-rules.ts';
+import { isExplained, OUTAGES, sendsOf } from './send-rules.ts';
 import type { Case, Rules, Violation } from './violation.ts';
-
+import { isSentOnce } from './wires.ts';
 type Kind = OperatorPayment['kind'];
-type Failed = Pick<ReversalRow, 'id' | 'operatorReference' | 'failureCode'>;
+type Failed = Pick<ReversalRow, 'id' | 'operator' | 'operatorReference' | 'failureCode'>;
+
+type Reasons = Readonly<Record<string, { readonly collection?: string; readonly moneyOut?: string }>>;
 
 /** The failure code for each reason of the operator: for a collection, and for money out. */
-const REASONS: Readonly<Record<string, { readonly collection?: string; readonly moneyOut?: string }>> = {
+const REASONS: Reasons = {
   APPROVAL_REJECTED: { collection: 'payer_cancelled' },
   WRONG_PIN: { collection: 'wrong_pin' },
   EXPIRED: { collection: 'prompt_expired' },
@@ -21,12 +23,34 @@ const REASONS: Readonly<Record<string, { readonly collection?: string; readonly 
   INTERNAL_PROCESSING_ERROR: { moneyOut: 'operator_rejected' },
 };
 
-export const reasonRules: Rules = ({ records, operator }: Case) => {
+/** What an operator says otherwise than MTN. */
+const OTHER_REASONS: Readonly<Record<string, Reasons>> = {
+  'airtel-money': {
+    PAYER_NOT_FOUND: { collection: 'operator_rejected' },
+    PAYEE_NOT_ALLOWED_TO_RECEIVE: { moneyOut: 'operator_unavailable' },
+  },
+  daraja: {
+    PAYER_NOT_FOUND: { collection: 'operator_rejected' },
+    PAYEE_NOT_ALLOWED_TO_RECEIVE: { moneyOut: 'payer_not_found' },
+    INTERNAL_PROCESSING_ERROR: { moneyOut: 'payer_limit_reached' },
+  },
+};
+
+/** Where the message with the reason is lost, M-Pesa's status says only that a payout failed. */
+const REASON_OF_STATUS = { wire: 'daraja', kind: 'payout', code: 'operator_rejected' };
+
+export const reasonRules: Rules = (evidence: Case) => {
+  const { records, operator, interference } = evidence;
+  const sends = new Map(sendsOf(evidence).map((send) => [send.id, send]));
   const collections = new Map(records.collections.map((row) => [row.id, row]));
   const refunded = refundedCollections(operator);
   const check = (kind: Kind, row: Failed, refusals: readonly string[]): Violation[] => {
     const sent = operator.get(row.operatorReference);
-    if (row.failureCode === null || reasonsFor(kind, sent, refusals).includes(row.failureCode)) return [];
+    const send = sends.get(row.id);
+    const isHidden = isSentOnce(row) && send !== undefined && isExplained(send, interference.faults);
+    const hidden = kind === 'collection' && isHidden ? ['unknown'] : [];
+    const reasons = [...reasonsFor(kind, sent, refusals), ...(truthOf(sent) === 'refused' ? hidden : [])];
+    if (row.failureCode === null || reasons.includes(row.failureCode)) return [];
     const text = `its reason is ${row.failureCode}, and for the operator it is ${describe(sent)}`;
     return [{ rule: 'reason_contradicts_operator', id: row.id, text }];
   };
@@ -45,7 +69,9 @@ export const reasonRules: Rules = ({ records, operator }: Case) => {
 
 /** The reasons that agree with the operator's records; `refusals` if it may have refused without a record. */
 function reasonsFor(kind: Kind, sent: OperatorPayment | undefined, refusals: readonly string[]): readonly string[] {
-  const { collection, moneyOut } = REASONS[sent?.reason?.code ?? ''] ?? {};
+  const code = sent?.reason?.code ?? '';
+  const { collection, moneyOut } = OTHER_REASONS[sent?.wire ?? '']?.[code] ?? REASONS[code] ?? {};
+  const isOnlyFailed = sent?.wire === REASON_OF_STATUS.wire && kind === REASON_OF_STATUS.kind;
   const reason = (kind === 'collection' ? collection : moneyOut) ?? 'a reason that the checker does not know';
   switch (truthOf(sent)) {
     case 'unknown':
@@ -54,7 +80,7 @@ function reasonsFor(kind: Kind, sent: OperatorPayment | undefined, refusals: rea
     case 'pending':
       return ['unknown'];
     case 'refused':
-      return [reason];
+      return isOnlyFailed ? [reason, REASON_OF_STATUS.code] : [reason];
     case 'expired':
       // It expired as undecided, and the operator later reported that it had expired there.
       return kind === 'collection' ? [reason, 'unknown'] : [reason];

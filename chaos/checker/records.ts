@@ -35,7 +35,17 @@ export type PayoutRow = PaymentRow & {
 /** Its amount is that of its collection. */
 export type ReversalRow = Pick<
   PayoutRow,
-  | ('id' | 'merchantId' | 'state' | 'operatorReference' | 'failureCode' | 'amount' | 'createdAt' | 'updatedAt')
+  | (
+      | 'id'
+      | 'merchantId'
+      | 'state'
+      | 'operator'
+      | 'operatorReference'
+      | 'failureCode'
+      | 'amount'
+      | 'createdAt'
+      | 'updatedAt'
+    )
   | ('createdBy' | 'approvalsRequired' | 'decidedBy' | 'sendDeadlineAt')
 > & { readonly collectionId: string };
 export type ApprovalRow = { readonly paymentId: string; readonly userId: string; readonly approvedAt: Date };
@@ -104,7 +114,7 @@ const STATEMENTS: Readonly<Record<keyof Records, string>> = {
     decided_by AS "decidedBy", rejection_reason AS "rejectionReason", expires_at AS "expiresAt",
     send_deadline_at AS "sendDeadlineAt" FROM payments WHERE kind = 'payout' ORDER BY id`,
   reversals: `SELECT r.id, r.merchant_id AS "merchantId", r.collection_id AS "collectionId", r.state,
-    r.operator_reference AS "operatorReference", r.failure_code AS "failureCode", r.created_by AS "createdBy",
+    r.operator, r.operator_reference AS "operatorReference", r.failure_code AS "failureCode", r.created_by AS "createdBy",
     r.approvals_required AS "approvalsRequired", r.decided_by AS "decidedBy", c.amount_minor::float8 AS amount,
     r.send_deadline_at AS "sendDeadlineAt", r.created_at AS "createdAt", r.updated_at AS "updatedAt"
     FROM payments r JOIN payments c ON c.id = r.collection_id WHERE r.kind = 'reversal' ORDER BY r.id`,

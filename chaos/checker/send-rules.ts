@@ -3,6 +3,7 @@ import type { BrokenPart, RecordedFault } from './evidence.ts';
 import { truthOf } from './operator-rules.ts';
 import type { ReversalRow } from './records.ts';
 import { groupBy, type Case, type Rules } from './violation.ts';
+import { isLeftUnknown } from './wires.ts';
 
 /** A payment that had to be sent, with the time in which it could be. */
 export type Send = {
@@ -54,7 +55,8 @@ export function sendsOf({ records, operator }: Case): Send[] {
   type Row = Pick<ReversalRow, 'id' | 'operatorReference' | 'sendDeadlineAt' | 'failureCode'>;
   const send = (kind: Send['kind'], from: Date | null, row: Row): Send[] => {
     if (from === null || row.sendDeadlineAt === null) return [];
-    const isUnknown = truthOf(operator.get(row.operatorReference)) === 'unknown';
+    const sent = operator.get(row.operatorReference);
+    const isUnknown = truthOf(sent) === 'unknown' && !isLeftUnknown(sent);
     const isOutage = isUnknown && OUTAGES.includes(row.failureCode ?? '');
     const outage = isOutage ? row.failureCode : null;
     return [{ kind, id: row.id, fromMs: from.getTime(), untilMs: row.sendDeadlineAt.getTime(), outage }];

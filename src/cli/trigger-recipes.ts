@@ -2,6 +2,14 @@
 import { randomInt } from 'node:crypto';
 import type { EventType } from '../domain/event.ts';
 import type { Currency } from '../domain/money.ts';
+import {
+  OPERATOR_IDS,
+  OPERATORS,
+  routePhone,
+  type Coverage,
+  type OperatorId,
+} from '../domain/payments/operator-catalogue.ts';
+import { parsePhone } from '../domain/payments/phone.ts';
 import { CliFailure, usage } from './failure.ts';
 
 /** `row`: the last three digits of the phone. The payer of a number outside the sandbox's table simply pays. */
@@ -37,23 +45,38 @@ export function withRow(recipe: Recipe, row: string | null): Recipe {
   return { ...recipe, row };
 }
 
-/** The prefix of mobile numbers that one of our operators serves, and the number of free digits before the row. */
-const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: number]>>> = {
-  UGX: ['25677', 4],
-  RWF: ['25078', 4],
-  XAF: ['23767', 4],
-  XOF: ['22505', 5],
-  GHS: ['23324', 4],
-  ZMW: ['26096', 4],
-  KES: ['25473', 4],
-  TZS: ['25578', 4],
+type Numbers = readonly [prefix: string, free: number];
+
+/** For each operator of a currency a prefix of its mobile numbers, and the number of free digits before the row. */
+const PHONES: Readonly<Partial<Record<Currency, readonly Numbers[]>>> = {
+  UGX: [['25677', 4]],
+  RWF: [['25078', 4]],
+  XAF: [['23767', 4]],
+  XOF: [['22505', 5]],
+  GHS: [['23324', 4]],
+  ZMW: [['26096', 4]],
+  KES: [
+    ['25472', 4],
+    ['25473', 4],
+  ],
+  TZS: [['25578', 4]],
 };
 
-/** A random number, unlikely to be in use at the same time. Throws if no operator serves the currency. */
-export function phoneFor(currency: string, row: string): string {
-  const [prefix, free] = PHONES[currency as Currency] ?? [];
-  if (prefix === undefined || free === undefined) {
-    throw new CliFailure('failed', `no operator of the sandbox supports ${currency}, so no event can be triggered`);
-  }
-  return `${prefix}${String(randomInt(10 ** free)).padStart(free, '0')}${row}`;
+/**
+ * A random number, unlikely to be in use at the same time, of the first of the operators in PHONES that the deployment reaches. Throws if
+ * it reaches none in this currency.
+ */
+export function phoneFor(merchantCurrency: string, row: string, isReached: (operator: OperatorId) => boolean): string {
+  const currency = merchantCurrency as Currency;
+  const coverage = Object.fromEntries(
+    OPERATOR_IDS.map((id) => [id, isReached(id) ? OPERATORS[id].markets : []]),
+  ) as Coverage;
+  const phone = PHONES[currency]
+    ?.map(([prefix, free]) => `${prefix}${String(randomInt(10 ** free)).padStart(free, '0')}${row}`)
+    .find((text) => {
+      const parsed = parsePhone(text);
+      return parsed !== null && routePhone(parsed, currency, coverage).kind === 'operator';
+    });
+  if (phone !== undefined) return phone;
+  throw new CliFailure('failed', `no operator of the sandbox supports ${currency}, so no event can be triggered`);
 }

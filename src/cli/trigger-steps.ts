@@ -49,13 +49,21 @@ export async function createPayout(trigger: Trigger, row: string): Promise<Payou
   return parseResponse(payoutSchema, await postPayment(trigger, 'payouts', row));
 }
 
-function postPayment(
+const operatorsSchema = z.object({
+  data: z.array(z.looseObject({ id: z.string(), markets: z.array(z.looseObject({ currency: z.string() })) })),
+});
+
+async function postPayment(
   { signedIn, amount }: Trigger,
   route: 'collections' | 'payouts',
   row: string,
 ): Promise<ApiResponse> {
   const { api, session } = signedIn;
-  const json = { phone: phoneFor(session.merchant.currency, row), amount, reference: 'malipo-trigger' };
+  const { currency } = session.merchant;
+  const operators = parseResponse(operatorsSchema, await api.call('GET', '/v1/console/operators')).data;
+  const reached = operators.filter(({ markets }) => markets.some((market) => market.currency === currency));
+  const phone = phoneFor(currency, row, (operator) => reached.some(({ id }) => id === operator));
+  const json = { phone, amount, reference: 'malipo-trigger' };
   return api.call('POST', `/v1/api/${route}`, { json, idempotencyKey: randomUUID() });
 }
 

@@ -2,21 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import type { DemoPayer } from './demo-profiles.ts';
 
 export type DemoCollectionOptions = {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly inboxUrl: string;
-  readonly payer: (typeof DEMO_PAYERS)[number];
+  readonly payer: DemoPayer;
   readonly report: (line: string) => void;
   readonly timeoutMs: number;
 };
-
-/** A payer of each operator. The sandbox's table has no row for their last digits, so the collections are paid. */
-export const DEMO_PAYERS = [
-  { phone: '256772000100', operator: 'MTN MoMo', reference: 'DEMO-1' },
-  { phone: '256752000100', operator: 'Airtel Money', reference: 'DEMO-2' },
-] as const;
 
 const acceptedSchema = z.object({ id: z.string(), state: z.string() });
 const inboxSchema = z.array(z.object({ verified: z.boolean(), raw_body: z.string() }));

@@ -1,4 +1,4 @@
-// The demo merchant of the embedded start: created once, and kept in a file that only this user can read.
+// A demo merchant of the embedded start: created once, and kept in a file that only this user can read.
 import { z } from 'zod';
 import type { Database } from '../db/platform/database.ts';
 import { MAX_PAYOUT_KEY_LIFE_MS, SCOPES } from '../domain/accounts/api-key.ts';
@@ -13,7 +13,8 @@ import { deleteEndpoint } from '../operations/webhooks/change-endpoint.ts';
 import { listMembers } from '../operations/accounts/list-members.ts';
 import { listEndpoints } from '../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';
-import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
+import { addDemoPeople, demoPeopleSchema, peopleSettings } from './demo-people.ts';
+import type { DemoProfile } from './demo-profiles.ts';
 import { readJsonFile } from './json-file.ts';
 import { writePrivateFile } from '../engines/process/private-file.ts';
 
@@ -39,6 +40,7 @@ const LEAST_KEY_LIFE_MS = 60 * 24 * 60 * 60_000;
 
 export type SeedOptions = {
   readonly db: Database;
+  readonly profile: Pick<DemoProfile, 'merchantName' | 'currency'>;
   readonly file: string;
   readonly webhookUrl: string;
   readonly keyRing: KeyRing;
@@ -51,6 +53,16 @@ export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMercha
   const demo = complete.webhookUrl === options.webhookUrl ? complete : await moveEndpoint(complete, options);
   if (demo !== stored?.demo) writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
+}
+
+/** The merchant's settings in demo.env. */
+export function merchantSettings(demo: DemoMerchant, prefix: string, inboxUrl: string): Record<string, string> {
+  return {
+    [`${prefix}API_KEY`]: demo.apiKey,
+    [`${prefix}WEBHOOK_SECRET`]: demo.webhookSecret,
+    [`${prefix}WEBHOOK_INBOX_URL`]: inboxUrl,
+    ...peopleSettings(demo.people, prefix),
+  };
 }
 
 async function readStored({ db, file }: SeedOptions): Promise<StoredDemo | null> {
@@ -72,8 +84,9 @@ async function readStored({ db, file }: SeedOptions): Promise<StoredDemo | null>
 }
 
 async function createDemo(options: SeedOptions): Promise<DemoMerchant> {
-  const { db, webhookUrl, keyRing } = options;
-  const merchantId = await createMerchant(db, { name: 'Demo merchant', currency: 'UGX', at: new Date() });
+  const { db, profile, webhookUrl, keyRing } = options;
+  const { merchantName, currency } = profile;
+  const merchantId = await createMerchant(db, { name: merchantName, currency, at: new Date() });
   const { people, makerId } = await addDemoPeople(db, merchantId, keyRing);
   const apiKey = await createKey(db, merchantId, makerId);
   const { secret } = await register(merchantId, options);

@@ -1,4 +1,4 @@
-// The demo merchant's two people: a maker and an approver, because a payout needs both.
+// A demo merchant's two people: a maker and an approver, because a payout needs both.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Database } from '../db/platform/database.ts';
@@ -50,14 +50,15 @@ export async function addDemoPeople(
   return { people: { maker: maker.person, approver: approver.person }, makerId: maker.id };
 }
 
-export function peopleSettings({ maker, approver }: DemoPeople): Record<string, string> {
-  return { ...settingsOf('MAKER', maker), ...settingsOf('APPROVER', approver) };
+/** `prefix`: what the names of the merchant's settings begin with. */
+export function peopleSettings({ maker, approver }: DemoPeople, prefix: string): Record<string, string> {
+  return { ...settingsOf(`${prefix}MAKER`, maker), ...settingsOf(`${prefix}APPROVER`, approver) };
 }
 
 function settingsOf(person: string, { email, password, totpSecret }: DemoPerson): Record<string, string> {
   return {
-    [`MALIPO_${person}_EMAIL`]: email,
-    [`MALIPO_${person}_PASSWORD`]: password,
-    [`MALIPO_${person}_TOTP_SECRET`]: totpSecret,
+    [`${person}_EMAIL`]: email,
+    [`${person}_PASSWORD`]: password,
+    [`${person}_TOTP_SECRET`]: totpSecret,
   };
 }

@@ -51,8 +51,8 @@ export function freshSecrets(keyName: string): Record<string, string> {
   };
 }
 
-// Only beside a certificate of M-Pesa's, which the embedded start alone makes.
-function darajaSecrets(): Record<string, string> {
+/** M-Pesa's, which are of use only beside its certificate (`prepareDarajaFiles`). */
+export function darajaSecrets(): Record<string, string> {
   return {
     MALIPO_DARAJA_CONSUMER_KEY: randomBytes(16).toString('hex'),
     MALIPO_DARAJA_CONSUMER_SECRET: randomBytes(16).toString('hex'),

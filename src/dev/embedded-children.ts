@@ -46,7 +46,7 @@ export function startOwnProcess(
   };
   return startChild({
     ...plan,
-    logFile: join(dataDir, 'log', `${plan.name.replace(/[^a-z]+/g, '-')}.log`),
+    logFile: join(dataDir, 'log', `${plan.name.replace(/[^a-z]+/gi, '-')}.log`),
     stopping,
     onEvent,
   });

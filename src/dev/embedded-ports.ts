@@ -12,6 +12,7 @@ const LISTENERS = {
   metrics: ['the metrics', 'MALIPO_METRICS_PORT'],
   sandbox: ['the sandbox operator', 'MALIPO_SANDBOX_PORT'],
   receiver: ['the demo receiver', 'MALIPO_RECEIVER_PORT'],
+  kesReceiver: ['the Kenyan demo receiver', 'MALIPO_KES_RECEIVER_PORT'],
 } as const satisfies Readonly<Record<string, readonly [string, Setting]>>;
 
 type Listener = keyof typeof LISTENERS;

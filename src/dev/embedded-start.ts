@@ -1,4 +1,4 @@
-// The embedded start: engines, demo merchant and our own processes, one demonstration, and the stop of everything.
+// The embedded start: engines, demo merchants and our own processes, one demonstration, and the stop of everything.
 import { join, resolve } from 'node:path';
 import { loadConfig, loadStartSettings } from '../settings/config.ts';
 import { openDatabase } from '../db/platform/database.ts';
@@ -8,9 +8,10 @@ import { prepareTemporal } from '../temporal/setup.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import type { SupervisedChild } from '../engines/process/child-process.ts';
 import { prepareDataFolder } from './data-folder.ts';
-import { DEMO_PAYERS, runDemoCollection } from './demo-collection.ts';
-import { seedDemoMerchant, type DemoMerchant } from './demo-merchant.ts';
+import { runDemoCollection } from './demo-collection.ts';
+import { seedDemoMerchant } from './demo-merchant.ts';
 import { darajaFiles, prepareDarajaFiles } from './demo-daraja.ts';
+import { DEMO_PROFILES } from './demo-profiles.ts';
 import { demoSecrets } from './demo-secrets.ts';
 import { seedDemoStaff, type DemoStaff } from './demo-staff.ts';
 import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
@@ -19,7 +20,7 @@ import { choosePorts } from './embedded-ports.ts';
 import { findProjectRoot } from '../project-root.ts';
 import { openRunRecord } from './run-record.ts';
 import { writeServerSettings } from './server-settings.ts';
-import { printSummary, writeDemoSettings } from './start-summary.ts';
+import { printSummary, writeDemoSettings, type RunningMerchant } from './start-summary.ts';
 import type { Environment } from '../engines/process/supervised-process.ts';
 
 export type Development = {
@@ -117,7 +118,7 @@ function stopOnSignal(stop: AbortController): Promise<'stop'> {
 }
 
 async function startAll(options: StartOptions): Promise<Started> {
-  const { dataDir, ports } = options;
+  const { dataDir } = options;
   const engines = await startEngines(options);
   // Its rejection is handled once everything runs. Until then the failing start reports the same reason.
   engines.failed.catch(() => undefined);
@@ -125,11 +126,12 @@ async function startAll(options: StartOptions): Promise<Started> {
     ...settingsFor(options, engines.databaseUrls.applicationUrl, engines.temporalAddress),
     ...(engines.temporalUiUrl !== undefined && { MALIPO_TEMPORAL_UI_URL: engines.temporalUiUrl }),
   };
-  const { demo, staff } = await prepare(options, serverSettings, engines.databaseUrls.ownerUrl);
+  const { merchants, staff } = await prepare(options, serverSettings, engines.databaseUrls.ownerUrl);
   // Written before the server starts, so that staff commands can find out why it does not start.
   writeServerSettings(dataDir, serverSettings);
   const children: SupervisedChild[] = [];
-  for (const plan of besideServer(options, serverSettings, demo)) children.push(await startOwnProcess(plan, options));
+  for (const plan of besideServer(options, serverSettings, merchants))
+    children.push(await startOwnProcess(plan, options));
   let server: SupervisedChild | undefined;
   const startServer = async (): Promise<void> => {
     server = await startOwnProcess(serverPlan(options, serverSettings), options);
@@ -145,22 +147,25 @@ async function startAll(options: StartOptions): Promise<Started> {
   const addresses = {
     baseUrl: serverSettings.MALIPO_PUBLIC_URL,
     sandboxUrl: serverSettings.MALIPO_MTN_MOMO_BASE_URL,
-    inboxUrl: `http://${HOST}:${ports.receiver}/`,
   };
-  const summary = { file: join(dataDir, 'demo.env'), namespace: NAMESPACE, engines, demo, staff, ...addresses };
+  const summary = { file: join(dataDir, 'demo.env'), namespace: NAMESPACE, engines, merchants, staff, ...addresses };
   writeDemoSettings(summary);
-  await demonstrate({ ...addresses, apiKey: demo.apiKey }, options);
+  await demonstrate(addresses.baseUrl, merchants, options);
   printSummary(summary);
   return { engines, children, restartServer };
 }
 
 /** One collection on each wire, as a courtesy: everything runs even if it does not end, as behind a backlog. */
 async function demonstrate(
-  addresses: { baseUrl: string; inboxUrl: string; apiKey: string },
+  baseUrl: string,
+  merchants: readonly RunningMerchant[],
   { report, stopping }: StartOptions,
 ): Promise<void> {
   try {
-    for (const payer of DEMO_PAYERS) await runDemoCollection({ ...addresses, payer, report, timeoutMs: DEMO_LIMIT_MS });
+    for (const { profile, demo, inboxUrl } of merchants) {
+      const request = { baseUrl, inboxUrl, apiKey: demo.apiKey, report, timeoutMs: DEMO_LIMIT_MS };
+      for (const payer of profile.payers) await runDemoCollection({ ...request, payer });
+    }
   } catch (error) {
     if (stopping.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
@@ -199,7 +204,7 @@ async function prepare(
   { dataDir, report, prepareDatabase, ports }: StartOptions,
   serverSettings: Environment,
   ownerUrl: string,
-): Promise<{ readonly demo: DemoMerchant; readonly staff: DemoStaff }> {
+): Promise<{ readonly merchants: readonly RunningMerchant[]; readonly staff: DemoStaff }> {
   const { settings, temporalNamespace } = loadConfig(serverSettings);
   const applied = await prepareDatabase(ownerUrl, 'test');
   report(applied.length === 0 ? 'the database is up to date' : `the database is migrated (${applied.length} files)`);
@@ -220,9 +225,13 @@ async function prepare(
   });
   try {
     const keyRing = settings.MALIPO_SECRET_KEYS;
-    const webhookUrl = `http://${HOST}:${ports.receiver}/webhooks`;
-    const demo = await seedDemoMerchant({ db, file: join(dataDir, 'demo-merchant.json'), webhookUrl, keyRing });
-    return { demo, staff: await seedDemoStaff(db, join(dataDir, 'demo-staff.json'), keyRing) };
+    const merchants: RunningMerchant[] = [];
+    for (const profile of DEMO_PROFILES) {
+      const inboxUrl = `http://${HOST}:${ports[profile.receiver]}/`;
+      const options = { db, profile, file: join(dataDir, profile.file), webhookUrl: `${inboxUrl}webhooks`, keyRing };
+      merchants.push({ profile, demo: await seedDemoMerchant(options), inboxUrl });
+    }
+    return { merchants, staff: await seedDemoStaff(db, join(dataDir, 'demo-staff.json'), keyRing) };
   } finally {
     await db.close();
   }
@@ -231,7 +240,7 @@ async function prepare(
 function besideServer(
   { dataDir, settings, ports }: StartOptions,
   serverSettings: Environment,
-  demo: DemoMerchant,
+  merchants: readonly RunningMerchant[],
 ): ChildPlan[] {
   // In the demonstration an unanswered prompt expires within seconds; a late payment comes soon after its window.
   const sandboxTimes =
@@ -241,13 +250,14 @@ function besideServer(
           MALIPO_SANDBOX_UNDECIDED_MS: String(DEMO_CLOCKS.promptWindowMs + LATE_BY_MS),
         }
       : {};
+  const receivers = merchants.map(({ profile, demo, inboxUrl }) => ({
+    name: profile.receiverName,
+    entry: receiverEntry(),
+    env: { MALIPO_WEBHOOK_SECRET: demo.webhookSecret, PORT: String(ports[profile.receiver]) },
+    ready: { url: inboxUrl },
+  }));
   return [
-    {
-      name: 'the webhook receiver',
-      entry: receiverEntry(),
-      env: { MALIPO_WEBHOOK_SECRET: demo.webhookSecret, PORT: String(ports.receiver) },
-      ready: { url: `http://${HOST}:${ports.receiver}/` },
-    },
+    ...receivers,
     {
       name: 'the sandbox operator',
       entry: processEntry('sandbox'),

@@ -22,19 +22,33 @@ describe('the recipes of malipo trigger', () => {
     const served = new Set(Object.values(OPERATORS).flatMap(({ markets }) => markets.map(({ currency }) => currency)));
     for (const currency of CURRENCIES) {
       if (!served.has(currency)) {
-        assert.throws(() => phoneFor(currency, '100'), new RegExp(`no operator of the sandbox supports ${currency}`));
+        assert.throws(() => phoneFor(currency, '100', () => true), nobodyServes(currency));
         continue;
       }
       for (let n = 0; n < 50; n++) {
-        const text = phoneFor(currency, '009');
+        const text = phoneFor(currency, '009', () => true);
         const phone = parsePhone(text);
         assert.ok(phone && text.endsWith('009'), text);
-        assert.equal(
-          routePhone(phone, currency, coverageOf({ mtnMomo: 'sandbox', airtelMoney: phone.country })).kind,
-          'operator',
-          text,
-        );
+        const coverage = coverageOf({ mtnMomo: 'sandbox', airtelMoney: phone.country, daraja: 'KE' });
+        assert.equal(routePhone(phone, currency, coverage).kind, 'operator', text);
       }
     }
   });
+
+  it('give the number of an operator that the deployment reaches, and none without one', () => {
+    for (const [reached, daraja] of [
+      ['airtel-money', undefined],
+      ['daraja', 'KE'],
+    ] as const) {
+      const phone = parsePhone(phoneFor('KES', '100', (operator) => operator === reached))!;
+      const coverage = coverageOf({ mtnMomo: 'sandbox', airtelMoney: 'KE', daraja });
+      const route = routePhone(phone, 'KES', coverage);
+      assert.ok(route.kind === 'operator' && route.operator === reached);
+    }
+    assert.throws(() => phoneFor('KES', '100', (operator) => operator === 'mtn-momo'), nobodyServes('KES'));
+  });
 });
+
+function nobodyServes(currency: string): RegExp {
+  return new RegExp(`no operator of the sandbox supports ${currency}`);
+}

@@ -11,8 +11,10 @@ import { open } from '../../src/security/sealing.ts';
 import { findUserByEmail } from '../../src/db/accounts/user.ts';
 import { listEndpoints } from '../../src/db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
-import { seedDemoMerchant, type DemoMerchant } from '../../src/dev/demo-merchant.ts';
-import { peopleSettings } from '../../src/dev/demo-people.ts';
+import { merchantSettings, seedDemoMerchant, type DemoMerchant } from '../../src/dev/demo-merchant.ts';
+import { DEMO_PROFILES } from '../../src/dev/demo-profiles.ts';
+import { parsePhone } from '../../src/domain/payments/phone.ts';
+import { coverageOf, OPERATORS, routePhone } from '../../src/domain/payments/operator-catalogue.ts';
 import { KEY_RING, allRows } from '../db/rows.ts';
 import { rewrite } from '../support/attestation.ts';
 import { createTestDatabase, runFolder } from '../support/engines.ts';
@@ -23,8 +25,9 @@ describe('the demo merchant', () => {
   const db = useDatabase();
 
   const newFile = () => join(mkdtempSync(join(runFolder(), 'demo-')), 'demo-merchant.json');
+  const [profile, kenyan] = DEMO_PROFILES;
   const seed = (file: string, port = 8091) =>
-    seedDemoMerchant({ db, file, webhookUrl: `http://127.0.0.1:${port}/webhooks`, keyRing: KEY_RING });
+    seedDemoMerchant({ db, profile, file, webhookUrl: `http://127.0.0.1:${port}/webhooks`, keyRing: KEY_RING });
   const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;
   const makerOf = async (demo: DemoMerchant) => {
     const [key, user] = await Promise.all([
@@ -113,21 +116,74 @@ describe('the demo merchant', () => {
     const file = newFile();
     const demo = await seed(file);
     const fresh = await createTestDatabase();
-    const other = await seedDemoMerchant({ db: fresh.db, file, webhookUrl: demo.webhookUrl, keyRing: KEY_RING });
+    const other = await seedDemoMerchant({
+      db: fresh.db,
+      profile,
+      file,
+      webhookUrl: demo.webhookUrl,
+      keyRing: KEY_RING,
+    });
     await fresh.drop();
     assert.notEqual(other.merchantId, demo.merchantId);
     assert.notEqual(other.people.maker.email, demo.people.maker.email);
   });
 
-  it('has its log-ins in the settings for a shell', async () => {
-    const { people } = await seed(newFile());
-    assert.deepEqual(peopleSettings(people), {
-      MALIPO_MAKER_EMAIL: people.maker.email,
-      MALIPO_MAKER_PASSWORD: people.maker.password,
-      MALIPO_MAKER_TOTP_SECRET: people.maker.totpSecret,
-      MALIPO_APPROVER_EMAIL: people.approver.email,
-      MALIPO_APPROVER_PASSWORD: people.approver.password,
-      MALIPO_APPROVER_TOTP_SECRET: people.approver.totpSecret,
+  it('has its key, webhooks and log-ins in the settings for a shell', async () => {
+    const demo = await seed(newFile());
+    const { maker, approver } = demo.people;
+    assert.deepEqual(merchantSettings(demo, kenyan.settingsPrefix, 'http://127.0.0.1:8092/'), {
+      MALIPO_KES_API_KEY: demo.apiKey,
+      MALIPO_KES_WEBHOOK_SECRET: demo.webhookSecret,
+      MALIPO_KES_WEBHOOK_INBOX_URL: 'http://127.0.0.1:8092/',
+      MALIPO_KES_MAKER_EMAIL: maker.email,
+      MALIPO_KES_MAKER_PASSWORD: maker.password,
+      MALIPO_KES_MAKER_TOTP_SECRET: maker.totpSecret,
+      MALIPO_KES_APPROVER_EMAIL: approver.email,
+      MALIPO_KES_APPROVER_PASSWORD: approver.password,
+      MALIPO_KES_APPROVER_TOTP_SECRET: approver.totpSecret,
     });
+    assert.equal(merchantSettings(demo, profile.settingsPrefix, '')['MALIPO_API_KEY'], demo.apiKey);
+  });
+});
+
+describe('the demo merchants', () => {
+  const db = useDatabase();
+
+  it('are in Uganda and Kenya, with people of their own', async () => {
+    const folder = mkdtempSync(join(runFolder(), 'demo-'));
+    const merchants = [];
+    for (const profile of DEMO_PROFILES) {
+      const webhookUrl = 'http://127.0.0.1:8091/webhooks';
+      const demo = await seedDemoMerchant({
+        db,
+        profile,
+        file: join(folder, profile.file),
+        webhookUrl,
+        keyRing: KEY_RING,
+      });
+      merchants.push(demo);
+      assert.deepEqual(await allRows(db, 'SELECT currency FROM merchants WHERE id = $1', [demo.merchantId]), [
+        { currency: profile.currency },
+      ]);
+    }
+    const people = merchants.flatMap(({ people: { maker, approver } }) => [maker.email, approver.email]);
+    assert.equal(new Set(people).size, 4);
+  });
+
+  it('have payers of every operator that the demonstration reaches, each of which a phone leads to', () => {
+    const coverage = coverageOf({ mtnMomo: 'sandbox', airtelMoney: 'UG', daraja: 'KE' });
+    const reached = DEMO_PROFILES.flatMap(({ currency, payers }) =>
+      payers.map(({ phone, operator }) => {
+        const route = routePhone(parsePhone(phone)!, currency, coverage);
+        assert.ok(route.kind === 'operator' && OPERATORS[route.operator].name === operator, phone);
+        return operator;
+      }),
+    );
+    assert.deepEqual(
+      reached.sort(),
+      Object.values(OPERATORS)
+        .map(({ name }) => name)
+        .sort(),
+    );
   });
 });

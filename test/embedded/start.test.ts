@@ -31,6 +31,11 @@ async function pay({ MALIPO_BASE_URL: baseUrl, MALIPO_API_KEY: key }: Readonly<R
   return { id, read };
 }
 
+async function balanceWith(demo: Readonly<Record<string, string>>, key: string): Promise<unknown> {
+  const headers = { authorization: `Bearer ${demo[key]}` };
+  return (await fetch(`${demo['MALIPO_BASE_URL']}/v1/api/balance`, { headers })).json();
+}
+
 describe('npm start', function () {
   this.timeout(3 * LIMIT_MS);
   const { folder, defer, cleanUp } = throwaway();
@@ -64,10 +69,25 @@ describe('npm start', function () {
     process.kill(pid, 'SIGKILL');
   }
 
-  it('starts its engines again when they are killed, one by one and both at once, and a payment succeeds', async () => {
+  it('pays on each wire, starts its engines again when they are killed, one by one and both at once, and a payment succeeds', async () => {
     const run = await start(folder());
     await run.untilPrinted('Ctrl-C stops all of it');
     const demo = run.demo();
+    for (const [operator, count] of [
+      ['MTN MoMo', 1],
+      ['Airtel Money', 2],
+      ['M-Pesa', 3],
+    ] as const) {
+      await run.untilPrinted(`the prompt of ${operator}`);
+      await run.untilPrinted('collection.succeeded, signature verified', count);
+    }
+    assert.deepEqual(
+      [await balanceWith(demo, 'MALIPO_API_KEY'), await balanceWith(demo, 'MALIPO_KES_API_KEY')],
+      [
+        { available: 10_000, held: 0, currency: 'UGX' },
+        { available: 5000, held: 0, currency: 'KES' },
+      ],
+    );
     for (const [round, killed] of [[ENGINES[0]], [ENGINES[1]], ENGINES].entries()) {
       const payment = await pay(demo);
       for (const name of killed) kill(run, name);

@@ -1,0 +1,82 @@
+// How each operator names a payment, counts its money and writes its receipt: stated here again, because the checker shares no code with the service.
+import type { OperatorPayment } from './evidence.ts';
+import type { Records } from './records.ts';
+
+type Named = { readonly operator: string; readonly operatorReference: string };
+
+const HUNDREDTHS: ReadonlySet<string> = new Set(['KES']);
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ACCOUNT_REFERENCE = { length: 10, bitsPerDigit: 5n, uuidBits: 128n };
+const AIRTEL_LENGTH = 25;
+const RECEIPT = { digits: 7, radix: 36 };
+
+/**
+ * The operators' payments by our references. A second payment with the name of one of ours keeps its own reference, so that no row names
+ * it: a prompt of M-Pesa that was raised twice is two payments.
+ */
+export function byOurReferences(
+  operator: ReadonlyMap<string, OperatorPayment>,
+  { collections, payouts, reversals }: Pick<Records, 'collections' | 'payouts' | 'reversals'>,
+): Map<string, OperatorPayment> {
+  const ours = new Map<string, string>();
+  for (const row of collections) ours.set(nameOf(row, true), row.operatorReference);
+  for (const row of [...payouts, ...reversals]) ours.set(nameOf(row, false), row.operatorReference);
+  const named = new Map<string, OperatorPayment>();
+  for (const payment of operator.values()) {
+    const name = isPrompt(payment) ? (payment.externalId ?? '') : payment.operatorReference;
+    const reference = ours.get(`${payment.wire} ${name.toUpperCase()}`);
+    const key = reference === undefined || named.has(reference) ? payment.operatorReference : reference;
+    named.set(key, { ...payment, operatorReference: key });
+  }
+  return named;
+}
+
+/** M-Pesa knows a prompt by an id of its own, and shows a short reference of ours with it. */
+function isPrompt({ wire, kind }: OperatorPayment): boolean {
+  return wire === 'daraja' && kind === 'collection';
+}
+
+function nameOf({ operator, operatorReference }: Named, isCollection: boolean): string {
+  if (operator === 'airtel-money') {
+    return `${operator} ${bitsOf(operatorReference).toString(36).toUpperCase().padStart(AIRTEL_LENGTH, '0')}`;
+  }
+  if (operator !== 'daraja' || !isCollection) return `${operator} ${operatorReference.toUpperCase()}`;
+  const { length, bitsPerDigit, uuidBits } = ACCOUNT_REFERENCE;
+  const digits = Array.from({ length }, (_, index) => {
+    return CROCKFORD.charAt(Number((bitsOf(operatorReference) >> (uuidBits - bitsPerDigit * BigInt(index + 1))) & 31n));
+  });
+  return `${operator} ${digits.join('')}`;
+}
+
+function bitsOf(uuid: string): bigint {
+  return BigInt(`0x${uuid.replaceAll('-', '')}`);
+}
+
+/** The operator counts whole units, and a row the smallest ones. */
+export function minorAmountOf({ amount, currency }: OperatorPayment): number {
+  return Number(amount) * (HUNDREDTHS.has(currency) ? 100 : 1);
+}
+
+export function hasReceipt({ wire, financialTransactionId: id }: OperatorPayment, receipt: string): boolean {
+  if (wire === 'mtn-momo') return receipt === id;
+  if (wire === 'airtel-money') return receipt === `CI${id}`;
+  // The day is before it.
+  const { digits, radix } = RECEIPT;
+  const end = (Number(id) % radix ** digits).toString(radix).toUpperCase().padStart(digits, '0');
+  return receipt.length === digits + 3 && receipt.endsWith(end);
+}
+
+/** M-Pesa tells nobody that it returned a customer's payment: only the statement of the day has it. */
+export function isReturnTold(payment: OperatorPayment): boolean {
+  return !isPrompt(payment);
+}
+
+/** Of an operator that would pay a repeated send again. */
+export function isSentOnce({ operator }: Pick<Named, 'operator'>): boolean {
+  return operator === 'daraja';
+}
+
+/** The operator answered in a way from which nobody can tell whether it took the payment: a payment that is sent once is not sent again. */
+export function isLeftUnknown(payment: OperatorPayment | undefined): boolean {
+  return payment?.wire === 'daraja' && payment.state === 'NOT_ACCEPTED' && payment.row === '011';
+}

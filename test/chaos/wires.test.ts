@@ -1,0 +1,103 @@
+// How the checker of campaigns finds the payments of each operator: by the name that the operator has for them.
+import assert from 'node:assert/strict';
+import type { OperatorPayment } from '../../chaos/checker/evidence.ts';
+import { operatorRules } from '../../chaos/checker/operator-rules.ts';
+import { progressRules } from '../../chaos/checker/progress-rules.ts';
+import type { CollectionRow, PayoutRow } from '../../chaos/checker/records.ts';
+import { byOurReferences, hasReceipt, minorAmountOf } from '../../chaos/checker/wires.ts';
+import { accountReferenceOf } from '../../src/operators/daraja/account-reference.ts';
+import { transactionIdOf } from '../../src/operators/airtel-money/transaction-id.ts';
+import { EMPTY_CASE } from './empty-case.ts';
+import { AT, PAYOUT_ROW } from './payout-row.ts';
+
+const REFERENCE = 'a726d605-7421-49ca-9633-9d1a253732f5';
+const KES = { operator: 'daraja', currency: 'KES', phone: '254711000000', operatorReference: REFERENCE } as const;
+
+const COLLECTION: CollectionRow = {
+  ...PAYOUT_ROW,
+  ...KES,
+  id: 'col_1',
+  state: 'succeeded',
+  sendDeadlineAt: AT,
+  promptExpiresAt: AT,
+};
+
+function payment(changes: Partial<OperatorPayment>): OperatorPayment {
+  return {
+    kind: 'collection',
+    wire: 'daraja',
+    operatorReference: 'ws_co_1',
+    externalId: accountReferenceOf(REFERENCE),
+    originalReference: null,
+    phone: KES.phone,
+    amount: '50',
+    currency: 'KES',
+    row: '000',
+    state: 'SUCCESSFUL',
+    reason: null,
+    financialTransactionId: '123456789',
+    receivedAtMs: AT.getTime(),
+    decidedAtMs: AT.getTime(),
+    givenBackAtMs: null,
+    promptsRaised: 1,
+    transfersTaken: 0,
+    ...changes,
+  };
+}
+
+function judge(payments: readonly OperatorPayment[], rows: { collection?: CollectionRow; payout?: PayoutRow }) {
+  const records = {
+    ...EMPTY_CASE.records,
+    collections: rows.collection ? [rows.collection] : [],
+    payouts: rows.payout ? [rows.payout] : [],
+  };
+  const operator = byOurReferences(new Map(payments.map((each) => [each.operatorReference, each])), records);
+  const workflows = [{ workflowId: 'w', type: 'payout', resourceId: rows.payout?.id ?? null, taskAttempts: 0 }];
+  const evidence = { ...EMPTY_CASE, records, operator, workflows };
+  return [...operatorRules(evidence), ...progressRules(evidence)].map(({ rule, id }) => `${rule} ${id}`);
+}
+
+describe('the checker of campaigns', () => {
+  it('finds a prompt of M-Pesa by its account reference, and a second one of the same collection as unknown', () => {
+    assert.deepEqual(judge([payment({})], { collection: COLLECTION }), []);
+    const twice = judge([payment({}), payment({ operatorReference: 'ws_co_2' })], { collection: COLLECTION });
+    assert.deepEqual(twice, ['operator_payment_unknown ws_co_2', 'sent_twice col_1']);
+  });
+
+  it('finds a payment of Airtel by its transaction id', () => {
+    const changes = { operator: 'airtel-money', currency: 'UGX', phone: '256752000000' } as const;
+    const id = transactionIdOf(REFERENCE).toLowerCase();
+    const { currency, phone } = changes;
+    const sent = payment({ wire: 'airtel-money', operatorReference: id, currency, phone, amount: '5000' });
+    assert.deepEqual(judge([sent], { collection: { ...COLLECTION, ...changes } }), []);
+  });
+
+  it('counts shillings of Kenya in cents, and knows the receipts of each wire', () => {
+    assert.equal(minorAmountOf(payment({})), 5000);
+    assert.equal(minorAmountOf(payment({ currency: 'UGX' })), 50);
+    assert.equal(hasReceipt(payment({ wire: 'airtel-money' }), 'CI123456789'), true);
+    assert.equal(hasReceipt(payment({ wire: 'mtn-momo' }), '123456789'), true);
+    const end = (123_456_789).toString(36).toUpperCase().padStart(7, '0');
+    assert.deepEqual(
+      [`UKR${end}`, 'UKR0000000', end].map((receipt) => hasReceipt(payment({}), receipt)),
+      [true, false, false],
+    );
+  });
+
+  it('takes a returned prompt of M-Pesa as paid, because M-Pesa tells nobody', () => {
+    const returned = payment({ state: 'FAILED', givenBackAtMs: AT.getTime() });
+    assert.deepEqual(judge([returned], { collection: COLLECTION }), []);
+  });
+
+  it('lets a payout that is sent once wait where its only answer decides nothing, and names every other one as stuck', () => {
+    const payout: PayoutRow = { ...PAYOUT_ROW, ...KES, id: 'pay_1', state: 'reconciling' };
+    const refused = { kind: 'payout', operatorReference: REFERENCE, state: 'NOT_ACCEPTED', promptsRaised: 0 } as const;
+    assert.deepEqual(stuck(judge([payment({ ...refused, row: '011' })], { payout })), []);
+    assert.deepEqual(stuck(judge([payment({ ...refused, row: '016' })], { payout })), ['payment_stuck pay_1']);
+    assert.deepEqual(stuck(judge([], { payout })), ['payment_stuck pay_1']);
+  });
+});
+
+function stuck(found: readonly string[]): string[] {
+  return found.filter((each) => each.startsWith('payment_stuck'));
+}
