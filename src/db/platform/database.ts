@@ -1,5 +1,6 @@
 // The connection pool, statements and transactions: all access to PostgreSQL goes through this file.
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg';
 import { WatchedPool, type PoolWatch } from './watched-pool.ts';
 import type { StateChange } from '../../domain/payments/state-change.ts';
@@ -123,6 +124,8 @@ const KEYLESS: RowAttestor = {
 };
 
 const MAX_TRIES = 4;
+/** Half of the longest pause before the second try; before each further try it doubles. */
+const RETRY_PAUSE_MS = 10;
 const SILENCE_MARGIN_MS = 1000;
 const RETRYABLE = new Set(['40001', '40P01']);
 
@@ -269,6 +272,8 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
       const isRetryable = error instanceof DatabaseError && RETRYABLE.has(error.code ?? '');
       if (!isRetryable || attempt === MAX_TRIES) throw error;
     }
+    // The other transaction takes the rows first: a try at once may take them from it again, and end in the same deadlock.
+    await sleep(Math.random() * RETRY_PAUSE_MS * 2 ** attempt);
   }
 }
 
