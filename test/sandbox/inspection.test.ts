@@ -63,7 +63,7 @@ describe('the inspection of the sandbox operator', () => {
     afterEach(() => putFaults({}));
 
     it('are off until they are set, and off again when a request leaves them out', async () => {
-      const off = { latencyMs: 0, errorRate: 0, down: false, throttled: false, accountRefused: false };
+      const off = { latencyMs: 0, errorRate: 0, down: false, throttled: false, accountRefused: false, floatLow: false };
       assert.deepEqual(await (await request(`${sandbox.url}/sandbox/faults`)).body.json(), off);
       assert.deepEqual((await putFaults({ latencyMs: 5 })).body, { ...off, latencyMs: 5 });
       assert.deepEqual((await putFaults({})).body, off);
