@@ -20,7 +20,7 @@ export type CallGrants = {
 export type CallGrantsOptions = {
   readonly db: Database;
   readonly operators: readonly OperatorId[];
-  /** The calls of all processes together. */
+  /** The calls of all processes together, asked whenever grants are taken. */
   readonly perSecond: (operator: OperatorId) => number;
   readonly log: Log;
   /** Receives, whenever grants are taken, the operator's breakers that are not closed, as of `asOfMs` or later by the monotonic clock. */
@@ -43,10 +43,7 @@ type Waiting = { readonly use: CallUse; readonly untilMs: number; readonly resol
 /** Unused grants end with their second. Never rejects: without a grant nothing is called. */
 export function createCallGrants(options: CallGrantsOptions): CallGrants {
   const byOperator = new Map(
-    options.operators.map((operator) => {
-      const perSecond = options.perSecond(operator);
-      return [operator, createOperatorGrants(operator, { ...options, perSecond })] as const;
-    }),
+    options.operators.map((operator) => [operator, createOperatorGrants(operator, options)] as const),
   );
   return {
     // A person who runs this activity by hand may name anything.
@@ -60,17 +57,15 @@ type OperatorGrants = {
   takeForQueries(wanted: number): Promise<number>;
 };
 
-type OperatorOptions = Omit<CallGrantsOptions, 'perSecond'> & { readonly perSecond: number };
-
 function createOperatorGrants(
   operator: OperatorId,
-  { db, perSecond, log, onBreakers, nowMs = () => performance.now() }: OperatorOptions,
+  { db, perSecond, log, onBreakers, nowMs = () => performance.now() }: CallGrantsOptions,
 ): OperatorGrants {
   const waiting: Waiting[] = [];
   let [left, endsAtMs, ahead, isRefilling, isRowThere] = [0, -Infinity, 1, false, false];
 
   async function takeFromRow(use: CallUse, wanted: number): Promise<{ count: number; endsAtMs: number }> {
-    const ceiling = Math.max(1, Math.floor(perSecond * CEILINGS[use]));
+    const ceiling = Math.max(1, Math.floor(perSecond(operator) * CEILINGS[use]));
     const askedAtMs = nowMs();
     try {
       if (!isRowThere) await ensureGrants(db, operator);
@@ -106,7 +101,7 @@ function createOperatorGrants(
       else if (useOne()) end(first, true);
       else {
         const isUsedUp = nowMs() < endsAtMs;
-        ahead = isUsedUp ? Math.min(2 * ahead, Math.ceil(perSecond * MOST_AHEAD)) : 1;
+        ahead = isUsedUp ? Math.min(2 * ahead, Math.ceil(perSecond(operator) * MOST_AHEAD)) : 1;
         const taken = await takeFromRow(first.use, Math.max(waiting.length, ahead));
         [left, endsAtMs] = [taken.count, taken.endsAtMs];
         if (left === 0) await sleep(TRY_AGAIN_MS);

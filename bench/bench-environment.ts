@@ -11,6 +11,7 @@ import { loadConfig } from '../src/settings/config.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
 import { developmentServer, productionServer } from '../chaos/engines.ts';
+import type { seedStaffAndAccounts } from '../src/dev/demo-accounts.ts';
 import type { prepareDatabase } from '../src/server/prepare-database.ts';
 import { openDatabase, type Database } from '../src/db/platform/database.ts';
 import { startChild, type SupervisedChild } from '../src/engines/process/child-process.ts';
@@ -88,10 +89,12 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   const postgres = await startPostgres();
   const { ownerUrl, applicationUrl } = await postgres.ensureAccounts('malipo');
   const temporal = await startTemporal(postgres);
-  const prepare = await preparedBy(root);
-  await prepare(ownerUrl, 'test');
+  const built = await builtIn(root);
+  await built.prepareDatabase(ownerUrl, 'test');
   await fillWal(postgres);
   const environment = await settingsFor(applicationUrl, temporal, options);
+  const sandboxUrl = `http://127.0.0.1:${environment.MALIPO_SANDBOX_PORT}`;
+  await built.seedStaffAndAccounts(environment, join(folder, 'staff.json'), { url: sandboxUrl });
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
     startChild({
       name,
@@ -214,12 +217,15 @@ async function startTemporalEngine(
   return server;
 }
 
-/** The schema is that of the build that is run. */
-async function preparedBy(root: string): Promise<typeof prepareDatabase> {
-  const built = (await import(join(root, 'dist/src/server/prepare-database.js'))) as {
+/** The schema, and what is written there first, are those of the build that is run. */
+async function builtIn(root: string) {
+  const prepared = (await import(join(root, 'dist/src/server/prepare-database.js'))) as {
     readonly prepareDatabase: typeof prepareDatabase;
   };
-  return built.prepareDatabase;
+  const seeded = (await import(join(root, 'dist/src/dev/demo-accounts.js'))) as {
+    readonly seedStaffAndAccounts: typeof seedStaffAndAccounts;
+  };
+  return { ...prepared, ...seeded };
 }
 
 /** Writes and frees as many files of the log as are kept. */
@@ -249,8 +255,6 @@ async function settingsFor(databaseUrl: string, temporal: TemporalServer, option
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_SANDBOX_PORT: String(sandboxPort),
     MALIPO_SANDBOX_DECISION_MS: String(options.sandboxDecisionMs),
-    MALIPO_MTN_MOMO_BASE_URL: `http://127.0.0.1:${sandboxPort}`,
-    MALIPO_AIRTEL_MONEY_BASE_URL: `http://127.0.0.1:${sandboxPort}`,
     MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: `http://127.0.0.1:${port}/operators/airtel-money/callbacks`,
     ...options.environment,
   };

@@ -235,7 +235,7 @@ async function acceptPaid(filled: Filled): Promise<void> {
     db: filled.db,
     environment: 'test' as const,
     clocks: REAL_CLOCKS,
-    coverage: coverageOf({ mtnMomo: 'sandbox' }),
+    coverage: coverageOf({ 'mtn-momo': null }),
     releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
   };
   for (const ref of await accept(filled)) {

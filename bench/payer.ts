@@ -75,7 +75,7 @@ export async function answerPrompt(
   );
   const body = new URLSearchParams({ reference: rows[0]?.reference ?? '', choice, pin: '12345' }).toString();
   for (;;) {
-    const response = await request(`${environment['MALIPO_MTN_MOMO_BASE_URL']}/sandbox/handset`, {
+    const response = await request(`http://127.0.0.1:${environment['MALIPO_SANDBOX_PORT']}/sandbox/handset`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body,

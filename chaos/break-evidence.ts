@@ -81,8 +81,10 @@ export async function sendAgain(copy: Copy): Promise<string> {
   const { topology, evidence } = copy;
   const settings = topology.environment;
   const base = `${topology.sandbox.url}/collection`;
-  const subscription = { 'Ocp-Apim-Subscription-Key': settings['MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY'] ?? '' };
-  const user = `${settings['MALIPO_MTN_MOMO_COLLECTION_API_USER'] ?? ''}:${settings['MALIPO_MTN_MOMO_COLLECTION_API_KEY'] ?? ''}`;
+  const subscription = {
+    'Ocp-Apim-Subscription-Key': settings['MALIPO_SANDBOX_MTN_COLLECTION_SUBSCRIPTION_KEY'] ?? '',
+  };
+  const user = `${settings['MALIPO_SANDBOX_MTN_COLLECTION_API_USER'] ?? ''}:${settings['MALIPO_SANDBOX_MTN_COLLECTION_API_KEY'] ?? ''}`;
   const token = await request(`${base}/token/`, {
     method: 'POST',
     headers: { ...subscription, Authorization: `Basic ${Buffer.from(user).toString('base64')}` },

@@ -1,10 +1,11 @@
 // The processes of a campaign: engines, sandbox operator, receiver and servers, each restarted when it dies.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../src/settings/config.ts';
 import { darajaFiles, prepareDarajaFiles } from '../src/dev/demo-daraja.ts';
+import { seedStaffAndAccounts } from '../src/dev/demo-accounts.ts';
 import { darajaSecrets, freshSecrets } from '../src/dev/demo-secrets.ts';
 import { startChild, type ChildEvent, type SupervisedChild } from '../src/engines/process/child-process.ts';
 import { freePort } from '../src/engines/process/ports.ts';
@@ -127,6 +128,10 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   stops.push(() => receiver.stop());
   const sandbox = await startPart({ ...common, name: 'sandbox', port: ports.sandbox });
   stops.push(() => sandbox.stop());
+  await seedStaffAndAccounts(environment, join(folder, 'staff.json'), {
+    url: `http://${HOST}:${ports.sandbox}`,
+    darajaCertificate: readFileSync(darajaFiles(folder).publicHalf, 'utf8'),
+  });
   const { MALIPO_SECRET_KEYS: keyRing, MALIPO_ATTESTATION_KEYS: attestationKeys } = loadConfig(environment).settings;
   const merchants = await seedMerchants(options.merchants, {
     url: applicationUrl,
@@ -191,7 +196,6 @@ type Places = {
 };
 
 function settingsOf({ applicationUrl, temporalAddress, ports, folder }: Places) {
-  const sandboxUrl = `http://${HOST}:${ports.sandbox}`;
   return {
     MALIPO_CLOCKS: 'demo',
     MALIPO_PROMPT_WINDOW_MS: '8000',
@@ -208,10 +212,6 @@ function settingsOf({ applicationUrl, temporalAddress, ports, folder }: Places) 
     MALIPO_SANDBOX_PORT: String(ports.sandbox),
     MALIPO_SANDBOX_DATA_FILE: join(folder, 'sandbox.jsonl'),
     ...SANDBOX_TIMES,
-    MALIPO_MTN_MOMO_BASE_URL: sandboxUrl,
-    MALIPO_AIRTEL_MONEY_BASE_URL: sandboxUrl,
-    MALIPO_DARAJA_BASE_URL: sandboxUrl,
-    MALIPO_DARAJA_CERTIFICATE_FILE: darajaFiles(folder).publicHalf,
     MALIPO_SANDBOX_DARAJA_PRIVATE_KEY_FILE: darajaFiles(folder).key,
     MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: `http://${HOST}:${ports.api}/operators/airtel-money/callbacks`,
   };

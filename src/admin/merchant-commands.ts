@@ -9,17 +9,21 @@ import { listInvitations } from '../operations/accounts/read-invitations.ts';
 import { listMembers, type ListedMember } from '../operations/accounts/list-members.ts';
 import { listAllMerchants, listMerchants, type ListedMerchant } from '../db/accounts/merchant.ts';
 import type { Database } from '../db/platform/database.ts';
-import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
-import type { ActingDatabase, AttestedDatabase, By, MaybeServedDatabase, ServedDatabase } from './server-database.ts';
+import { reachOf } from '../domain/payments/operator-account.ts';
+import { coverageOf, currenciesServed } from '../domain/payments/operator-catalogue.ts';
+import { listOperatorAccounts } from '../db/accounts/operator-account.ts';
+import type { Currency } from '../domain/money.ts';
+import type { ActingDatabase, AttestedDatabase, By } from './server-database.ts';
 import { rebuildTotals } from '../operations/payments/rebuild-totals.ts';
 import { MAX_SHOWN } from './shown-list.ts';
 import type { actOnMerchant, anyMerchant, merchantList, newMerchant, waitingChange } from './staff-options.ts';
 
 export async function createMerchantWithOwners(
   { name, currency, email: emails }: z.infer<typeof newMerchant>,
-  { db, baseUrl, coverage, by }: By<ServedDatabase>,
+  { db, baseUrl, by }: By<ActingDatabase>,
 ): Promise<string> {
-  const served = currenciesServed(coverage);
+  const served = await findCurrenciesServed(db);
+  if (served.length === 0) throw new Error('there is no account with an operator yet: account add makes one');
   if (!served.includes(currency)) {
     throw new Error(`no operator here supports ${currency}; --currency must be one of ${served.join(', ')}`);
   }
@@ -41,6 +45,10 @@ has an account sends the password of that account, and keeps their name:
 ${owners.length === 1 ? `\n${SINGLE_OWNER_WARNING}` : ''}`;
 }
 
+async function findCurrenciesServed(db: Database): Promise<Currency[]> {
+  return currenciesServed(coverageOf(reachOf(await listOperatorAccounts(db))));
+}
+
 const SINGLE_OWNER_WARNING = `\
 A single owner can invite another account of their own, and then move money alone. A second owner or admin prevents
 this: let the owner invite one first of all, or name two owners here.
@@ -49,14 +57,14 @@ this: let the owner invite one first of all, or name two owners here.
 /** Of each merchant: its owners, and how much waits for a second person. */
 export async function showMerchants(
   { name = '', after = '' }: z.infer<typeof merchantList>,
-  { db, coverage }: MaybeServedDatabase,
+  { db }: AttestedDatabase,
 ): Promise<string> {
   const found = await listMerchants(db, { after, name, limit: MAX_SHOWN + 1 });
   if (found.length === 0) return 'there is no such merchant\n';
+  const served = await findCurrenciesServed(db);
   const lines: string[] = [];
   for (const merchant of found.slice(0, MAX_SHOWN)) {
-    const isServed = coverage === null || currenciesServed(coverage).includes(merchant.currency);
-    lines.push(await merchantLine(merchant, isServed, db));
+    lines.push(await merchantLine(merchant, served.includes(merchant.currency), db));
   }
   const last = found.length > MAX_SHOWN ? `and more: --after ${found[MAX_SHOWN - 1]?.id ?? ''}\n` : '';
   return `${lines.join('')}${last}`;

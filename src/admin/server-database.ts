@@ -1,8 +1,7 @@
 // Opens the server's own database for one staff command.
 import { ConfigError, loadStaffSettings, type StaffNeeds, type StaffSettings } from '../settings/config.ts';
-import { findReachIn } from '../settings/operators.ts';
 import { openDatabase, type Database } from '../db/platform/database.ts';
-import { coverageOf, type Coverage } from '../domain/payments/operator-catalogue.ts';
+import type { Deployment } from '../domain/payments/operator-account.ts';
 import type { StaffMember } from '../domain/accounts/staff.ts';
 import { createRowAttestor, type RowAttestor } from '../security/row-attestation.ts';
 import type { KeyRing } from '../security/sealing.ts';
@@ -17,18 +16,15 @@ export type AttestedDatabase = StaffDatabase & { readonly attestationKeys: KeyRi
 export type ActingDatabase = AttestedDatabase & { readonly secretKeys: KeyRing };
 /** The database of a command, and who of the staff logged in for it. */
 export type By<Server> = Server & { readonly by: StaffMember };
-/** For one that concerns the operators that the deployment reaches, too. */
-export type ServedDatabase = ActingDatabase & { readonly coverage: Coverage };
-/** Null: the settings do not say. */
-export type MaybeServedDatabase = AttestedDatabase & { readonly coverage: Coverage | null };
+/** For one that seals credentials of operators. */
+export type SealingDatabase = ActingDatabase & { readonly operatorKeys: KeyRing; readonly deployment: Deployment };
 
 /** What a command gets of the server, by what it needs. */
 export type ServerFor = {
   readonly database: StaffDatabase;
   readonly 'database and keys': AttestedDatabase;
-  readonly 'database, keys and operators if set': MaybeServedDatabase;
   readonly 'database and all keys': ActingDatabase;
-  readonly 'database, all keys and operators': ServedDatabase;
+  readonly 'database, all keys and operator keys': SealingDatabase;
 };
 
 /**
@@ -40,12 +36,12 @@ export async function withServerDatabase<Needs extends StaffNeeds, Result>(
   needs: Needs,
   run: (server: ServerFor[Needs]) => Promise<Result>,
 ): Promise<Result> {
-  const settings: StaffSettings & Partial<StaffSettings<'database, all keys and operators'>> = loadStaffSettings(
+  const settings: StaffSettings & Partial<StaffSettings<'database, all keys and operator keys'>> = loadStaffSettings(
     environment,
     needs,
   );
   const { MALIPO_ENVIRONMENT: own, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const { MALIPO_SECRET_KEYS: secretKeys } = settings;
+  const { MALIPO_SECRET_KEYS: secretKeys, MALIPO_OPERATOR_KEYS: operatorKeys } = settings;
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     poolSize: 1,
@@ -61,10 +57,10 @@ export async function withServerDatabase<Needs extends StaffNeeds, Result>(
       throw new ConfigError(`MALIPO_ENVIRONMENT: is ${own}, and the database is for the ${stamped} environment`);
     }
     const baseUrl = settings.MALIPO_PUBLIC_URL.replace(/\/$/, '');
-    const reach = findReachIn(settings);
-    const coverage = reach === null ? null : coverageOf(reach);
+    const deployment = { environment: own, callbackUrl: settings.MALIPO_CALLBACK_URL ?? baseUrl };
+    const keys = { attestationKeys, secretKeys, operatorKeys };
     // The settings that it needs are there: loading them has made sure.
-    return await run({ db, baseUrl, attestationKeys, secretKeys, coverage } as ServerFor[Needs]);
+    return await run({ db, baseUrl, ...keys, deployment } as ServerFor[Needs]);
   } finally {
     await db.close();
   }

@@ -1,9 +1,9 @@
 // How a command of the staff is declared: what it does, for its help page, which options it takes, what it needs, and who runs it.
 import type { z } from 'zod';
-import type { StaffName } from '../domain/accounts/staff.ts';
+import type { StaffMember, StaffName } from '../domain/accounts/staff.ts';
 import type { StaffNeeds } from '../settings/config.ts';
 import { openSecretPrompt, type SecretPrompt } from './secret-prompt.ts';
-import { withServerDatabase, type By, type ServerFor } from './server-database.ts';
+import { withServerDatabase, type ServerFor } from './server-database.ts';
 import { askForLogIn } from './staff-credentials.ts';
 import { readOptions } from './staff-options.ts';
 
@@ -44,7 +44,10 @@ export function readsOn<Needs extends StaffNeeds>(needs: Needs) {
   });
 }
 
-type ActingNeeds = 'database and all keys' | 'database, all keys and operators';
+/** What an act gets: who of the staff logged in, and the prompt, which may ask for more. */
+export type Acting<Server> = Server & { readonly by: StaffMember; readonly prompt: SecretPrompt };
+
+type ActingNeeds = 'database and all keys' | 'database, all keys and operator keys';
 
 /** Commands for each of which one of the staff logs in. `announce`: what they are shown before. */
 export function actsOn<Needs extends ActingNeeds>(needs: Needs) {
@@ -54,7 +57,7 @@ export function actsOn<Needs extends ActingNeeds>(needs: Needs) {
     run,
     ...text
   }: Text &
-    Run<Options, By<ServerFor[Needs]>> & {
+    Run<Options, Acting<ServerFor[Needs]>> & {
       readonly announce?: (options: Options, server: ServerFor[Needs]) => Promise<string>;
     }): StaffCommand => ({
     ...text,
@@ -63,8 +66,9 @@ export function actsOn<Needs extends ActingNeeds>(needs: Needs) {
       const read = readOptions(takes, given);
       const act = async (server: ServerFor[Needs]) => {
         if (announce) process.stderr.write(await announce(read, server));
-        const by = await askForLogIn(read.as, name, { ...server, prompt: openSecretPrompt() });
-        return run(read, { ...server, by });
+        const prompt = openSecretPrompt();
+        const by = await askForLogIn(read.as, name, { ...server, prompt });
+        return run(read, { ...server, by, prompt });
       };
       return async (environment) => ({ text: await withServerDatabase(environment, needs, act) });
     },

@@ -1,4 +1,5 @@
 // Every command of the staff: what it does, for its help page, which options it takes, and what it needs.
+import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import { attestAllRows, exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import {
   approveWaitingChange,
@@ -32,10 +33,7 @@ import * as options from './staff-options.ts';
 const reads = readsOn('database');
 /** Of these, the ones that read rows that are attested. */
 const readsPeople = readsOn('database and keys');
-/** Or that say more where it is known what the deployment reaches. */
-const readsMerchants = readsOn('database, keys and operators if set');
 const acts = actsOn('database and all keys');
-const actsForOperators = actsOn('database, all keys and operators');
 const enrols = enrolsOn('database and all keys');
 
 const doctor: StaffCommand = {
@@ -127,16 +125,15 @@ must enrol or set a new password, the command prints a token for that person.`,
     announce: announceProposal,
     run: (read, server) => decideProposal('rejected', read, server),
   }),
-  merchants: readsMerchants({
+  merchants: readsPeople({
     usage: '[--name NAME] [--after ID]',
     summary: 'the merchants, with their owners',
     help: `Shows the merchants, a hundred at a time: those whose name contains NAME, or all. For each merchant it shows the number
-of people and owners, the changes that wait for a second person, and, where MALIPO_MTN_MOMO_TARGET_ENVIRONMENT is set, whether no
-operator supports its currency here.`,
+of people and owners, the changes that wait for a second person, and whether no operator supports its currency here.`,
     takes: options.merchantList,
     run: showMerchants,
   }),
-  create: actsForOperators({
+  create: acts({
     usage: '--name NAME --currency CODE --email ADDRESS [--email ADDRESS] --as NAME',
     summary: 'create a merchant, and invite its owners',
     help: `Creates a merchant and prints an invitation for each of its first owners, one or two. The holder of an invitation becomes
@@ -195,6 +192,7 @@ hour. The log and the Temporal UI give the reason.`,
     takes: options.nothing,
     run: (_none, server) => showQuarantinedWork(server),
   }),
+  ...ACCOUNT_COMMANDS,
   breakers: reads({
     usage: '',
     summary: 'which operators are not called now, and why',

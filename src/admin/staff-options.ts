@@ -29,6 +29,10 @@ export const OPTIONS: Readonly<Record<string, readonly [value: string, text: str
   ],
   proposal: ['ID', 'spr_…, as shown by proposals'],
   operator: ['ID', OPERATOR_IDS.join(', ')],
+  account: ['ID', 'opa_…, as shown by account list'],
+  country: ['CODE', 'of two letters; of a test system that serves every market: all'],
+  'base-url': ['ADDRESS', 'of the operator’s API, without a path that it gives itself'],
+  'calls-per-second': ['NUMBER', 'the calls of all processes together, by the contract'],
   product: ['NAME', 'collection, or disbursement for payouts and refunds'],
   as: ['NAME', 'who of the staff you are. You log in: the command asks for your password and one-time code'],
 };
@@ -158,13 +162,36 @@ export const firstStaff = z.strictObject({
 export const enrolledStaff = z.strictObject({ name: once('name', staffName('name')) });
 export const namedStaff = z.strictObject({ name: once('name', staffName('name')), as });
 export const decidedProposal = z.strictObject({ proposal: id('proposal', 'spr'), as });
+const operator = z.enum(OPERATOR_IDS, { error: `--operator must be one of ${OPERATOR_IDS.join(', ')}` });
 const breaker = {
-  operator: z.enum(OPERATOR_IDS, { error: `--operator must be one of ${OPERATOR_IDS.join(', ')}` }),
+  operator,
   product: z.enum(PRODUCTS, { error: `--product must be one of ${PRODUCTS.join(', ')}` }),
   as,
 };
 export const closedBreaker = z.strictObject(breaker);
 export const openedBreaker = z.strictObject({ ...breaker, reason: words('reason', 500) });
+const baseUrl = words('base-url', 500);
+const callsPerSecond = z
+  .string({ error: '--calls-per-second is missing' })
+  .regex(/^[1-9][0-9]{0,5}$/, { error: '--calls-per-second must be a number from 1 on' })
+  .transform(Number);
+export const newAccount = z.strictObject({
+  operator,
+  country: z
+    .string({ error: '--country is missing' })
+    .regex(/^([A-Z]{2}|all)$/, { error: '--country must be two capital letters, or all' })
+    .transform((text) => (text === 'all' ? null : text)),
+  'base-url': baseUrl,
+  'calls-per-second': callsPerSecond,
+  as,
+});
+export const rotatedAccount = z.strictObject({
+  account: id('account', 'opa'),
+  'base-url': baseUrl.optional(),
+  'calls-per-second': callsPerSecond.optional(),
+  as,
+});
+export const closedAccount = z.strictObject({ account: id('account', 'opa'), as });
 export const personOrPhone = z
   .strictObject({
     phone: z

@@ -13,6 +13,9 @@ const TOKEN_NOTES: Readonly<Record<StaffProposalKind, (baseUrl: string) => strin
   staff_addition: () => ENROLMENT,
   staff_reset: () => ENROLMENT,
   staff_end: () => '',
+  operator_account_addition: () => '',
+  operator_account_rotation: () => '',
+  operator_account_closing: () => '',
   recovery: (baseUrl) => `            it works once, for 24 hours, and is not shown again
 
 The holder of the token sets a new password with it. This removes the second factor and ends every session:

@@ -37,29 +37,28 @@ export function freshSecrets(keyName: string): Record<string, string> {
   return {
     [SEALING_KEY]: `${keyName}:${randomBytes(32).toString('base64')}`,
     MALIPO_ATTESTATION_KEYS: `${keyName}:${randomBytes(32).toString('base64')}`,
-    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
-    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
-    MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),
-    MALIPO_MTN_MOMO_COLLECTION_API_KEY: randomBytes(16).toString('hex'),
-    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
-    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: randomUUID(),
-    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: randomBytes(16).toString('hex'),
-    MALIPO_AIRTEL_MONEY_COUNTRY: 'UG',
-    MALIPO_AIRTEL_MONEY_CLIENT_ID: randomUUID(),
-    MALIPO_AIRTEL_MONEY_CLIENT_SECRET: randomBytes(16).toString('hex'),
-    MALIPO_AIRTEL_MONEY_PIN: String(randomInt(10_000)).padStart(4, '0'),
+    MALIPO_OPERATOR_KEYS: `${keyName}:${randomBytes(32).toString('base64')}`,
+    MALIPO_SANDBOX_MTN_COLLECTION_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
+    MALIPO_SANDBOX_MTN_COLLECTION_API_USER: randomUUID(),
+    MALIPO_SANDBOX_MTN_COLLECTION_API_KEY: randomBytes(16).toString('hex'),
+    MALIPO_SANDBOX_MTN_DISBURSEMENT_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
+    MALIPO_SANDBOX_MTN_DISBURSEMENT_API_USER: randomUUID(),
+    MALIPO_SANDBOX_MTN_DISBURSEMENT_API_KEY: randomBytes(16).toString('hex'),
+    MALIPO_SANDBOX_AIRTEL_CLIENT_ID: randomUUID(),
+    MALIPO_SANDBOX_AIRTEL_CLIENT_SECRET: randomBytes(16).toString('hex'),
+    MALIPO_SANDBOX_AIRTEL_PIN: String(randomInt(10_000)).padStart(4, '0'),
   };
 }
 
 /** M-Pesa's, which are of use only beside its certificate (`prepareDarajaFiles`). */
 export function darajaSecrets(): Record<string, string> {
   return {
-    MALIPO_DARAJA_CONSUMER_KEY: randomBytes(16).toString('hex'),
-    MALIPO_DARAJA_CONSUMER_SECRET: randomBytes(16).toString('hex'),
-    MALIPO_DARAJA_SHORTCODE: '174379',
-    MALIPO_DARAJA_PASSKEY: randomBytes(32).toString('hex'),
-    MALIPO_DARAJA_PAYOUT_SHORTCODE: '600997',
-    MALIPO_DARAJA_INITIATOR_NAME: 'demo',
-    MALIPO_DARAJA_INITIATOR_PASSWORD: randomBytes(16).toString('hex'),
+    MALIPO_SANDBOX_DARAJA_CONSUMER_KEY: randomBytes(16).toString('hex'),
+    MALIPO_SANDBOX_DARAJA_CONSUMER_SECRET: randomBytes(16).toString('hex'),
+    MALIPO_SANDBOX_DARAJA_SHORTCODE: '174379',
+    MALIPO_SANDBOX_DARAJA_PASSKEY: randomBytes(32).toString('hex'),
+    MALIPO_SANDBOX_DARAJA_PAYOUT_SHORTCODE: '600997',
+    MALIPO_SANDBOX_DARAJA_INITIATOR_NAME: 'demo',
+    MALIPO_SANDBOX_DARAJA_INITIATOR_PASSWORD: randomBytes(16).toString('hex'),
   };
 }

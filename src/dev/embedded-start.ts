@@ -1,13 +1,15 @@
 // The embedded start: engines, demo merchants and our own processes, one demonstration, and the stop of everything.
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadConfig, loadStartSettings } from '../settings/config.ts';
-import { openDatabase } from '../db/platform/database.ts';
+import { openDatabase, type Database } from '../db/platform/database.ts';
 import { DEMO_CLOCKS } from '../domain/clocks.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import { prepareTemporal } from '../temporal/setup.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import type { SupervisedChild } from '../engines/process/child-process.ts';
 import { prepareDataFolder } from './data-folder.ts';
+import { sandboxAccounts, seedAccounts } from './demo-accounts.ts';
 import { runDemoCollection } from './demo-collection.ts';
 import { seedDemoMerchant } from './demo-merchant.ts';
 import { darajaFiles, prepareDarajaFiles } from './demo-daraja.ts';
@@ -37,6 +39,8 @@ type StartOptions = EngineOptions & {
 };
 /** Migrates the database as its owner; returns the names of the migrations that were applied. */
 type PrepareDatabase = (ownerUrl: string, environment: 'test') => Promise<readonly string[]>;
+type ServerSettings = ReturnType<typeof loadConfig>['settings'];
+type Seeded = { readonly merchants: readonly RunningMerchant[]; readonly staff: DemoStaff };
 type Started = {
   readonly engines: Engines;
   readonly children: SupervisedChild[];
@@ -146,7 +150,7 @@ async function startAll(options: StartOptions): Promise<Started> {
   };
   const addresses = {
     baseUrl: serverSettings.MALIPO_PUBLIC_URL,
-    sandboxUrl: serverSettings.MALIPO_MTN_MOMO_BASE_URL,
+    sandboxUrl: sandboxUrlOf(options),
   };
   const summary = { file: join(dataDir, 'demo.env'), namespace: NAMESPACE, engines, merchants, staff, ...addresses };
   writeDemoSettings(summary);
@@ -174,7 +178,7 @@ async function demonstrate(
 }
 
 function settingsFor(
-  { dataDir, settings, environment, secrets, ports, publicUrl }: StartOptions,
+  { settings, environment, secrets, ports, publicUrl }: StartOptions,
   databaseUrl: string,
   temporalAddress: string,
 ) {
@@ -191,20 +195,17 @@ function settingsFor(
     // By its name: browsers use no passkeys for a site that is an IP address.
     MALIPO_PUBLIC_URL: publicUrl ?? `http://localhost:${ports.http}`,
     MALIPO_CALLBACK_URL: `http://${HOST}:${ports.http}`,
-    MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${ports.sandbox}`,
-    MALIPO_AIRTEL_MONEY_BASE_URL: `http://${HOST}:${ports.sandbox}`,
-    MALIPO_DARAJA_BASE_URL: `http://${HOST}:${ports.sandbox}`,
-    MALIPO_DARAJA_CERTIFICATE_FILE: darajaFiles(dataDir).publicHalf,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_RATE_LIMIT_PER_SECOND: environment['MALIPO_RATE_LIMIT_PER_SECOND'] ?? '1000',
   };
 }
 
-async function prepare(
-  { dataDir, report, prepareDatabase, ports }: StartOptions,
-  serverSettings: Environment,
-  ownerUrl: string,
-): Promise<{ readonly merchants: readonly RunningMerchant[]; readonly staff: DemoStaff }> {
+function sandboxUrlOf({ ports }: Pick<StartOptions, 'ports'>): string {
+  return `http://${HOST}:${ports.sandbox}`;
+}
+
+async function prepare(options: StartOptions, serverSettings: Environment, ownerUrl: string): Promise<Seeded> {
+  const { report, prepareDatabase } = options;
   const { settings, temporalNamespace } = loadConfig(serverSettings);
   const applied = await prepareDatabase(ownerUrl, 'test');
   report(applied.length === 0 ? 'the database is up to date' : `the database is migrated (${applied.length} files)`);
@@ -224,17 +225,30 @@ async function prepare(
     }),
   });
   try {
-    const keyRing = settings.MALIPO_SECRET_KEYS;
-    const merchants: RunningMerchant[] = [];
-    for (const profile of DEMO_PROFILES) {
-      const inboxUrl = `http://${HOST}:${ports[profile.receiver]}/`;
-      const options = { db, profile, file: join(dataDir, profile.file), webhookUrl: `${inboxUrl}webhooks`, keyRing };
-      merchants.push({ profile, demo: await seedDemoMerchant(options), inboxUrl });
-    }
-    return { merchants, staff: await seedDemoStaff(db, join(dataDir, 'demo-staff.json'), keyRing) };
+    return await seed(db, options, settings);
   } finally {
     await db.close();
   }
+}
+
+/** The staff first, because two of them agree on the accounts with the operators. */
+async function seed(
+  db: Database,
+  { dataDir, ports, secrets }: StartOptions,
+  { MALIPO_SECRET_KEYS: keyRing, MALIPO_OPERATOR_KEYS: operatorKeys, MALIPO_CALLBACK_URL: callbackUrl }: ServerSettings,
+): Promise<Seeded> {
+  if (operatorKeys === undefined || callbackUrl === undefined) throw new Error('the start sets both for its server');
+  const staff = await seedDemoStaff(db, join(dataDir, 'demo-staff.json'), keyRing);
+  const darajaCertificate = readFileSync(darajaFiles(dataDir).publicHalf, 'utf8');
+  const accounts = sandboxAccounts({ settings: secrets, url: sandboxUrlOf({ ports }), darajaCertificate });
+  await seedAccounts(db, { accounts, keyRing: operatorKeys, callbackUrl });
+  const merchants: RunningMerchant[] = [];
+  for (const profile of DEMO_PROFILES) {
+    const inboxUrl = `http://${HOST}:${ports[profile.receiver]}/`;
+    const options = { db, profile, file: join(dataDir, profile.file), webhookUrl: `${inboxUrl}webhooks`, keyRing };
+    merchants.push({ profile, demo: await seedDemoMerchant(options), inboxUrl });
+  }
+  return { merchants, staff };
 }
 
 function besideServer(
@@ -278,7 +292,8 @@ function serverPlan({ ports }: StartOptions, env: Environment): ChildPlan {
   return {
     name: 'the server',
     entry: processEntry('server'),
-    env,
+    // The credentials of the operators' side are none of its business: its own accounts have them, sealed.
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('MALIPO_SANDBOX_'))),
     ready: { url: `http://${HOST}:${ports.http}/readyz` },
   };
 }

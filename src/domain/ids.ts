@@ -28,11 +28,12 @@ export type RequestId = Branded<'req'>;
 export type CheckoutId = Branded<'chk'>;
 export type StaffId = Branded<'stf'>;
 export type StaffProposalId = Branded<'spr'>;
+export type OperatorAccountId = Branded<'opa'>;
 
 type PaymentPrefix = 'col' | 'pay' | 'rev' | 'chk';
 type WebhookPrefix = 'evt' | 'dlv' | 'whe' | 'rpl';
 type AccountPrefix = 'key' | 'mer' | 'usr' | 'inv' | 'pch' | 'mch' | 'ses' | 'rcv' | 'psk' | 'req';
-type StaffPrefix = 'stf' | 'spr';
+type StaffPrefix = 'stf' | 'spr' | 'opa';
 type IdPrefix = PaymentPrefix | WebhookPrefix | AccountPrefix | StaffPrefix;
 
 /** An id with this prefix, or with any of several. */

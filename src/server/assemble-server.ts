@@ -21,19 +21,13 @@ import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter } from '../dispatcher/work-starter.ts';
-import {
-  coverageOf,
-  OPERATOR_IDS,
-  reachedOperators,
-  withAmountChanges,
-  type OperatorId,
-} from '../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
-import { reachIn } from '../settings/operators.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { checkAccount, checkEnvironment } from './check-database.ts';
-import { callLimits, closeOperators, createOperators, type Operators } from './operators.ts';
+import { watchOperatorAccounts } from './operator-accounts.ts';
+import { createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
 import { createPaymentTelemetry } from './telemetry/payment-telemetry.ts';
@@ -133,8 +127,9 @@ function closing(parts: Parts): (error: unknown) => Promise<never> {
 }
 
 async function close(parts: Parts): Promise<void> {
-  const { log, schema, starter, dispatcherWake, sender, temporal, db, queues, traces } = parts;
+  const { log, schema, accounts, starter, dispatcherWake, sender, temporal, db, queues, traces } = parts;
   await schema.stop();
+  await accounts.stop();
   await starter.drain();
   await sender.close();
   // A worker that never ended keeps the connection: everything else is closed nevertheless.
@@ -189,11 +184,16 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
     log,
   });
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
-  const reached = coverageOf(reachIn(settings), settings.MALIPO_OPERATOR_PREFIXES);
-  const coverage = withAmountChanges(reached, settings.MALIPO_OPERATOR_AMOUNTS);
-  const payments = { db, environment, clocks, coverage, releases };
+  const accounts = watchOperatorAccounts({ db, settings, log });
+  schema.onChange(accounts.wake);
+  const payments = {
+    ...{ db, environment, clocks, releases },
+    get coverage() {
+      return accounts.coverage();
+    },
+  };
   const observers = { metrics, traces, telemetry };
-  const work = { temporal, sender, concurrency, starter, payments };
+  const work = { temporal, sender, concurrency, starter, accounts, payments };
   return { config, log, db, queues, dispatcherWake, schema, ...work, ...observers };
 }
 
@@ -260,17 +260,17 @@ function startDispatcherRole(parts: Parts): Stoppable {
 }
 
 function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: ServerOptions): Stoppable {
-  const { config, log, db, temporal, traces } = parts;
+  const { config, log, db, temporal, accounts, traces } = parts;
   const interceptors = withTracedActivities(traces, given);
   const { settings, clocks } = config;
-  const operators = createOperators(config, parts.queues, parts.metrics.operatorCalled);
+  const onCalled = parts.metrics.operatorCalled;
+  const { operators, close: closeOperators } = createOperators({ config, db: parts.queues, accounts, onCalled, log });
   const payments = paymentDeps(parts, operators);
-  const limits = callLimits(config);
   // The other half of the connections is left for sends, and for queries after callbacks.
-  const maxInFlight = (operator: OperatorId) => Math.ceil(limits[operator].connections / 2);
+  const maxInFlight = () => Math.ceil(settings.MALIPO_OPERATOR_CONNECTIONS / 2);
   const statusQueue = startStatusQueue({ ...payments, queues: parts.queues, maxInFlight });
   let isStopped = false;
-  const accounts = keepTrying({
+  const ledgerAccounts = keepTrying({
     failure: 'the ledger accounts of the operators could not be created',
     work: () => ensureOperatorAccounts(db),
     log,
@@ -286,12 +286,16 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
       shutdownGraceMs: clocks.operatorTimeoutMs + clocks.deliveryTimeoutMs,
       stickyTimeoutMs: clocks.workflowTaskTimeoutMs,
       activities: createActivities(parts, payments),
-      operators: reachedOperators(parts.payments.coverage),
       maxDeliveriesInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
       sinks: traceSinks(traces),
       log,
       ...(interceptors && { interceptors }),
     });
+    const serve = () => {
+      running.serve(accounts.operators());
+    };
+    serve();
+    accounts.onRead(serve);
     return [schedules, running];
   });
   // Rejects if the server stops before it reached Temporal. No code waits for it.
@@ -303,20 +307,20 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
       isStopped = true;
       // Never connected: there is nothing to stop, and closing the client ends the wait.
       const connected = temporal.isConnected() ? await workers : [];
-      await Promise.all([accounts, statusQueue, ...connected].map((part) => part.stop()));
-      await closeOperators(operators);
+      await Promise.all([ledgerAccounts, statusQueue, ...connected].map((part) => part.stop()));
+      await closeOperators();
     },
   };
 }
 
 function paymentDeps(parts: Parts, operators: Operators): PaymentActivityDeps {
-  const { config, db, queues, payments, telemetry, log } = parts;
-  const limits = callLimits(config);
+  const { config, db, queues, accounts, payments, telemetry, log } = parts;
   const { clocks } = config;
   const calls = createOperatorCalls({
     db: queues,
     operators: OPERATOR_IDS,
-    perSecond: (operator) => limits[operator].perSecond,
+    // Without an account no call is made.
+    perSecond: (operator) => accounts.find(operator)?.callsPerSecond ?? 1,
     clocks,
     log,
   });

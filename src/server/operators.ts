@@ -1,18 +1,31 @@
 // The operators of a server: their adapters, which only a worker has, and the references in their callbacks.
 import type { Config } from '../settings/config.ts';
 import type { Queryable } from '../db/platform/database.ts';
-import { operatorTokens, type OperatorTokens } from '../db/work/operator-tokens.ts';
+import { operatorTokens } from '../db/work/operator-tokens.ts';
+import type { StaffProposalId } from '../domain/ids.ts';
 import type { Product } from '../domain/payments/breaker.ts';
-import { airtelMarket, type OperatorId } from '../domain/payments/operator-catalogue.ts';
+import {
+  CREDENTIALS,
+  type Credentials,
+  type CredentialsOf,
+  type OperatorAccount,
+} from '../domain/payments/operator-account.ts';
+import { marketOf, OPERATOR_IDS, type OperatorId } from '../domain/payments/operator-catalogue.ts';
+import type { Log } from '../log.ts';
 import { createAirtelMoney, parseAirtelCallback } from '../operators/airtel-money/airtel-money.ts';
 import { createDaraja } from '../operators/daraja/daraja.ts';
 import { readMessage } from '../operators/daraja/messages.ts';
 import { createMtnMomo, parseMtnCallback } from '../operators/mtn-momo/mtn-momo.ts';
+import { targetEnvironmentOf } from '../operators/mtn-momo/target-environment.ts';
 import { absentOperator } from '../operators/absent-operator.ts';
 import type { Operator } from '../operators/port.ts';
+import type { TokenStore } from '../operators/token-cache.ts';
 import { callbackToken, messagePath } from '../security/callback-token.ts';
+import { open } from '../security/sealing.ts';
 import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts';
+import type { OperatorAccountWatch } from './operator-accounts.ts';
 
+/** Each is the adapter of the present account. Take it anew for every call: credentials may have changed. */
 export type Operators = Readonly<Record<OperatorId, Operator>>;
 
 /** The reference in a callback of each operator, or null if it has none. Requires no credentials. */
@@ -23,101 +36,158 @@ export const PARSE_CALLBACK: Readonly<Record<OperatorId, Operator['parseCallback
   daraja: () => null,
 };
 
-/** `db` holds the tokens shared by all processes. Throws without MTN's credentials; the role `worker` has them. */
-export function createOperators(config: Config, db: Queryable, onCalled: (call: MeasuredCall) => void): Operators {
-  const tokensOf = (operator: OperatorId) => (product: Product) =>
-    operatorTokens(db, { operator, product, ring: config.settings.MALIPO_SECRET_KEYS });
-  return {
-    'mtn-momo': measuredOperator(mtnMomo(config, tokensOf('mtn-momo')), onCalled),
-    'airtel-money': measuredOperator(airtelMoney(config, tokensOf('airtel-money')), onCalled),
-    daraja: measuredOperator(mpesa(config, tokensOf('daraja')), onCalled),
-  };
-}
+const READ_MESSAGE: Readonly<Record<OperatorId, Operator['readMessage']>> = {
+  'mtn-momo': null,
+  'airtel-money': null,
+  daraja: readMessage,
+};
+
+type Around = {
+  readonly settings: Config['settings'];
+  readonly requestTimeoutMs: number;
+  readonly tokensOf: (product: Product) => TokenStore;
+};
+
+/** How the adapter of each operator is created from its account. */
+const ADAPTERS: {
+  readonly [Id in OperatorId]: (account: OperatorAccount, credentials: CredentialsOf<Id>, around: Around) => Operator;
+} = {
+  'mtn-momo': ({ baseUrl, country }, credentials, { settings, requestTimeoutMs, tokensOf }) =>
+    createMtnMomo({
+      baseUrl,
+      targetEnvironment: targetEnvironmentOf(country, settings.MALIPO_ENVIRONMENT),
+      callbackUrl(reference) {
+        const token = callbackToken('mtn-momo', reference, settings.MALIPO_ATTESTATION_KEYS);
+        return `${callbackHostIn(settings)}/operators/mtn-momo/callbacks/${token}`;
+      },
+      collection: {
+        subscriptionKey: credentials.collectionSubscriptionKey,
+        apiUser: credentials.collectionApiUser,
+        apiKey: credentials.collectionApiKey,
+      },
+      disbursement: {
+        subscriptionKey: credentials.disbursementSubscriptionKey,
+        apiUser: credentials.disbursementApiUser,
+        apiKey: credentials.disbursementApiKey,
+      },
+      requestTimeoutMs,
+      connections: settings.MALIPO_OPERATOR_CONNECTIONS,
+      tokens: { collection: tokensOf('collection'), disbursement: tokensOf('disbursement') },
+    }),
+  'airtel-money': ({ baseUrl, country }, { clientId, clientSecret, pin }, { settings, requestTimeoutMs, tokensOf }) =>
+    createAirtelMoney({
+      baseUrl,
+      credentials: { clientId, clientSecret },
+      pin,
+      market: marketOf('airtel-money', country ?? ''),
+      requestTimeoutMs,
+      connections: settings.MALIPO_OPERATOR_CONNECTIONS,
+      // One account has one token for both products.
+      tokens: tokensOf('collection'),
+    }),
+  daraja({ baseUrl }, { consumerKey, consumerSecret, ...party }, { settings, requestTimeoutMs, tokensOf }) {
+    const keys = settings.MALIPO_ATTESTATION_KEYS;
+    return createDaraja({
+      ...party,
+      baseUrl,
+      credentials: { consumerKey, consumerSecret },
+      addressOf: (purpose, reference, queryId) =>
+        callbackHostIn(settings) + messagePath('daraja', purpose, queryId ?? reference, keys),
+      requestTimeoutMs,
+      connections: settings.MALIPO_OPERATOR_CONNECTIONS,
+      // One application has one token for both products.
+      tokens: tokensOf('collection'),
+    });
+  },
+};
 
 function callbackHostIn({ MALIPO_CALLBACK_URL, MALIPO_PUBLIC_URL }: Config['settings']): string {
   return (MALIPO_CALLBACK_URL ?? MALIPO_PUBLIC_URL).replace(/\/$/, '');
 }
 
-type TokensOf = (product: Product) => OperatorTokens;
+type OperatorsOptions = {
+  readonly config: Config;
+  /** Has the tokens shared by all processes. */
+  readonly db: Queryable;
+  readonly accounts: Pick<OperatorAccountWatch, 'find'>;
+  readonly onCalled: (call: MeasuredCall) => void;
+  readonly log: Log;
+};
 
-function mtnMomo({ settings, mtnMomo: credentials, clocks }: Config, tokensOf: TokensOf): Operator {
-  if (credentials === null) throw new Error('a worker was started without the credentials of the operator');
-  const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const callbackHost = callbackHostIn(settings);
-  return createMtnMomo({
-    baseUrl: settings.MALIPO_MTN_MOMO_BASE_URL,
-    targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
-    callbackUrl: (reference) =>
-      `${callbackHost}/operators/mtn-momo/callbacks/${callbackToken('mtn-momo', reference, attestationKeys)}`,
-    collection: revealed(credentials.collection),
-    disbursement: revealed(credentials.disbursement),
-    requestTimeoutMs: clocks.operatorTimeoutMs,
-    connections: settings.MALIPO_MTN_MOMO_CONNECTIONS,
-    tokens: { collection: tokensOf('collection'), disbursement: tokensOf('disbursement') },
-  });
-}
+type Kept = { readonly proposalId: StaffProposalId; readonly adapter: Operator };
 
-// A deployment without Airtel may still have earlier payments there.
-function airtelMoney({ settings, airtelMoney: account, clocks }: Config, tokensOf: TokensOf): Operator {
-  if (account === null)
-    return absentOperator('airtel-money', { parseCallback: parseAirtelCallback, readMessage: null });
-  return createAirtelMoney({
-    baseUrl: account.baseUrl,
-    credentials: { clientId: account.clientId, clientSecret: account.clientSecret.reveal() },
-    pin: account.pin.reveal(),
-    market: airtelMarket(account.country),
-    requestTimeoutMs: clocks.operatorTimeoutMs,
-    connections: settings.MALIPO_AIRTEL_MONEY_CONNECTIONS,
-    // One account has one token for both products.
-    tokens: tokensOf('collection'),
-  });
-}
+/**
+ * The adapters of the accounts as they are now: one whose credentials changed is replaced, and closed once its calls have ended. An
+ * operator without an account, or with one that our keys do not open, is absent.
+ */
+export function createOperators({ config, db, accounts, onCalled, log }: OperatorsOptions) {
+  const { settings, clocks } = config;
+  const absent = byOperator((id) =>
+    absentOperator(id, { parseCallback: PARSE_CALLBACK[id], readMessage: READ_MESSAGE[id] }),
+  );
+  const kept = new Map<OperatorId, Kept>();
+  const replaced = new Map<Operator, NodeJS.Timeout>();
 
-// As for Airtel.
-function mpesa({ settings, daraja: account, clocks }: Config, tokensOf: TokensOf): Operator {
-  if (account === null) return absentOperator('daraja', { parseCallback: PARSE_CALLBACK.daraja, readMessage });
-  const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const { consumerSecret, passkey, initiatorPassword, certificate, ...named } = account;
-  const callbackHost = callbackHostIn(settings);
-  return createDaraja({
-    ...named,
-    credentials: { consumerKey: account.consumerKey, consumerSecret: consumerSecret.reveal() },
-    passkey: passkey.reveal(),
-    initiatorPassword: initiatorPassword.reveal(),
-    certificate: certificate.reveal(),
-    addressOf: (purpose, reference, queryId) =>
-      callbackHost + messagePath('daraja', purpose, queryId ?? reference, attestationKeys),
-    requestTimeoutMs: clocks.operatorTimeoutMs,
-    connections: settings.MALIPO_DARAJA_CONNECTIONS,
-    // One application has one token for both products.
-    tokens: tokensOf('collection'),
-  });
-}
+  function create(account: OperatorAccount): Operator {
+    const { id, operator, proposalId } = account;
+    const tokensOf = (product: Product) =>
+      operatorTokens(db, { operator, product, proposalId, ring: settings.MALIPO_SECRET_KEYS });
+    try {
+      const around = { settings, requestTimeoutMs: clocks.operatorTimeoutMs, tokensOf };
+      return measuredOperator(createAdapter(operator, account, around), onCalled);
+    } catch (error) {
+      log.error({ error, account: id, operator }, 'the credentials of an account cannot be used');
+      return absent[operator];
+    }
+  }
 
-/** The most connections of a process to each operator, and the most calls a second of all processes together. */
-export function callLimits({ settings }: Config): Readonly<Record<OperatorId, CallLimits>> {
+  function retire(adapter: Operator): void {
+    const end = () => {
+      replaced.delete(adapter);
+      adapter.close().catch((error: unknown) => {
+        log.warn({ error }, 'the connections of an account that was replaced were not closed');
+      });
+    };
+    replaced.set(adapter, setTimeout(end, 2 * clocks.operatorTimeoutMs));
+  }
+
+  function current(operator: OperatorId): Operator {
+    const account = accounts.find(operator);
+    const before = kept.get(operator);
+    if (before !== undefined && before.proposalId === account?.proposalId) return before.adapter;
+    if (before !== undefined) retire(before.adapter);
+    kept.delete(operator);
+    if (account === undefined) return absent[operator];
+    const adapter = create(account);
+    kept.set(operator, { proposalId: account.proposalId, adapter });
+    return adapter;
+  }
+
+  const operators = {} as Record<OperatorId, Operator>;
+  for (const id of OPERATOR_IDS) Object.defineProperty(operators, id, { enumerable: true, get: () => current(id) });
   return {
-    'mtn-momo': {
-      connections: settings.MALIPO_MTN_MOMO_CONNECTIONS,
-      perSecond: settings.MALIPO_MTN_MOMO_CALLS_PER_SECOND,
-    },
-    'airtel-money': {
-      connections: settings.MALIPO_AIRTEL_MONEY_CONNECTIONS,
-      perSecond: settings.MALIPO_AIRTEL_MONEY_CALLS_PER_SECOND,
-    },
-    daraja: {
-      connections: settings.MALIPO_DARAJA_CONNECTIONS,
-      perSecond: settings.MALIPO_DARAJA_CALLS_PER_SECOND,
+    operators: operators as Operators,
+    async close(): Promise<void> {
+      for (const timer of replaced.values()) clearTimeout(timer);
+      const adapters = [...replaced.keys(), ...[...kept.values()].map(({ adapter }) => adapter)];
+      await Promise.all(adapters.map((adapter) => adapter.close()));
     },
   };
 }
 
-type CallLimits = { readonly connections: number; readonly perSecond: number };
-
-export async function closeOperators(operators: Operators): Promise<void> {
-  await Promise.all(Object.values(operators).map((operator) => operator.close()));
+function createAdapter<Id extends OperatorId>(operator: Id, account: OperatorAccount, around: Around): Operator {
+  const { MALIPO_OPERATOR_KEYS: ring } = around.settings;
+  if (ring === undefined) throw new Error('MALIPO_OPERATOR_KEYS is not set');
+  const secrets = JSON.parse(open(account.credentialsSealed, account.id, ring)) as Credentials;
+  return ADAPTERS[operator](account, wholeCredentials(operator, { ...account.identifiers, ...secrets }), around);
 }
 
-function revealed({ subscriptionKey, apiUser, apiKey }: NonNullable<Config['mtnMomo']>['collection']) {
-  return { subscriptionKey: subscriptionKey.reveal(), apiUser, apiKey: apiKey.reveal() };
+function wholeCredentials<Id extends OperatorId>(operator: Id, found: Credentials): CredentialsOf<Id> {
+  const missing = Object.keys(CREDENTIALS[operator]).filter((name) => found[name] === undefined);
+  if (missing.length > 0) throw new Error(`the account lacks ${missing.join(', ')}`);
+  return found as CredentialsOf<Id>;
+}
+
+function byOperator<Value>(valueOf: (id: OperatorId) => Value): Record<OperatorId, Value> {
+  return Object.fromEntries(OPERATOR_IDS.map((id) => [id, valueOf(id)])) as Record<OperatorId, Value>;
 }

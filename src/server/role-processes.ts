@@ -1,7 +1,6 @@
 // Runs each role of the server in a separate process, so that no role waits for the event loop of another.
 import { availableParallelism } from 'node:os';
-import type { Config, Role } from '../settings/config.ts';
-import { withoutOperatorCredentials } from '../settings/operators.ts';
+import { withoutOperatorKeys, type Config, type Role } from '../settings/config.ts';
 import { startChild, type ChildEvent } from '../engines/process/child-process.ts';
 import type { Log } from '../log.ts';
 import { CannotStart, type Stoppable } from './server-parts.ts';
@@ -23,18 +22,15 @@ export function hasProcessPerRole({ settings }: Config): boolean {
 
 /**
  * The environment for the process of each role. Their metrics ports are consecutive, in the order of the roles, and
- * only the worker gets the operators' credentials.
+ * only the worker gets the keys of the operators' credentials.
  */
 export function environmentsByRole({ settings }: Config, environment: Environment): Map<Role, Environment> {
   const { MALIPO_ROLES: roles, MALIPO_METRICS_PORT: port } = settings;
-  const withoutCredentials = withoutOperatorCredentials(environment);
+  const withoutKeys = withoutOperatorKeys(environment);
   return new Map(
     roles.map((role, index) => {
       const MALIPO_METRICS_PORT = String(port === 0 ? 0 : port + index);
-      return [
-        role,
-        { ...(role === 'worker' ? environment : withoutCredentials), MALIPO_ROLES: role, MALIPO_METRICS_PORT },
-      ];
+      return [role, { ...(role === 'worker' ? environment : withoutKeys), MALIPO_ROLES: role, MALIPO_METRICS_PORT }];
     }),
   );
 }

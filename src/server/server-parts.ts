@@ -7,6 +7,7 @@ import type { Database } from '../db/platform/database.ts';
 import type { WorkStarter } from '../dispatcher/work-starter.ts';
 import type { Log } from '../log.ts';
 import type { PaymentContext } from '../operations/payments/payment-context.ts';
+import type { OperatorAccountWatch } from './operator-accounts.ts';
 import type { SchemaWatch } from './schema-watch.ts';
 import type { DispatcherWake } from './dispatcher-wake.ts';
 import type { PaymentTelemetry } from './telemetry/payment-telemetry.ts';
@@ -25,6 +26,7 @@ export type Parts = {
   readonly concurrency: EndpointConcurrency;
   readonly starter: WorkStarter;
   readonly dispatcherWake: DispatcherWake;
+  readonly accounts: OperatorAccountWatch;
   readonly payments: PaymentContext;
   readonly metrics: ServerMetrics;
   readonly traces: Traces | null;

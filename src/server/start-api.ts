@@ -34,7 +34,7 @@ export type RunningApi = Stoppable & {
 };
 
 export async function startApi(parts: Parts): Promise<RunningApi> {
-  const { config, log, db, temporal, starter, payments, metrics, telemetry, schema } = parts;
+  const { config, log, db, temporal, starter, accounts, payments, metrics, telemetry, schema } = parts;
   const { settings } = config;
   const { MALIPO_HTTP_HOST: host, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
@@ -46,7 +46,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     ...apiSettingsOf(config),
     ...{ db, streams, requests, refusals, temporal, log },
     isStopping: () => isStopping,
-    schemaFault: () => schema.fault(),
+    schemaFault: () => schema.fault() ?? accounts.fault(),
     payments,
     onAnswered: (request) => {
       metrics.requestAnswered(request);

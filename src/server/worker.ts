@@ -39,7 +39,6 @@ export type WorkerSettings = {
     readonly delivery: object;
     readonly reconciliation: object;
   };
-  readonly operators: readonly OperatorId[];
   readonly maxDeliveriesInFlight: number;
   /** They observe every activity and workflow: for tracing, or for tests that end the process between two steps. */
   readonly interceptors?: WorkerInterceptors;
@@ -51,17 +50,17 @@ export type WorkerSettings = {
 const RESTART_AFTER_MS = 1000;
 const LOOK_EVERY_MS = 1000;
 
-/** Starts all workers. A worker that fails is created again after a second, until the workers are stopped. */
-export function runWorkers(connection: NativeConnection, settings: WorkerSettings): Stoppable {
+export type RunningWorkers = Stoppable & {
+  /** Starts the workers of these operators, unless they run. */
+  serve(operators: readonly OperatorId[]): void;
+};
+
+/** Starts the workers besides those of operators. A worker that fails is created again after a second, until the workers are stopped. */
+export function runWorkers(connection: NativeConnection, settings: WorkerSettings): RunningWorkers {
   const { taskQueuePrefix: prefix, activities } = settings;
+  const served = new Set<OperatorId>();
+  let isStopped = false;
   const queues: Partial<WorkerOptions>[] = [
-    ...settings.operators.map((operator) => ({
-      taskQueue: operatorTaskQueue(prefix, operator),
-      activities: activities.payments,
-      maxCachedWorkflows: settings.maxCachedWorkflows,
-      maxConcurrentActivityTaskExecutions: 100,
-      maxConcurrentLocalActivityExecutions: 50,
-    })),
     {
       taskQueue: deliveryTaskQueue(prefix),
       activities: activities.delivery,
@@ -77,7 +76,21 @@ export function runWorkers(connection: NativeConnection, settings: WorkerSetting
   ];
   const supervised = queues.map((queue) => supervise(connection, queue, settings));
   return {
+    serve(operators) {
+      for (const operator of operators.filter((each) => !served.has(each) && !isStopped)) {
+        served.add(operator);
+        const queue = {
+          taskQueue: operatorTaskQueue(prefix, operator),
+          activities: activities.payments,
+          maxCachedWorkflows: settings.maxCachedWorkflows,
+          maxConcurrentActivityTaskExecutions: 100,
+          maxConcurrentLocalActivityExecutions: 50,
+        };
+        supervised.push(supervise(connection, queue, settings));
+      }
+    },
     async stop() {
+      isStopped = true;
       await Promise.all(supervised.map((worker) => worker.stop()));
     },
   };

@@ -2,17 +2,7 @@
 import { z } from 'zod';
 import { loadClocks } from './clocks.ts';
 import type { Clocks } from '../domain/clocks.ts';
-import { MTN_TARGET_ENVIRONMENTS } from '../domain/payments/operator-catalogue.ts';
-import { DARAJA_SANDBOX_SETTINGS } from './daraja.ts';
-import {
-  AIRTEL_SANDBOX_SETTINGS,
-  findMissingCredentials,
-  MTN_CREDENTIALS,
-  OPERATOR_SETTINGS,
-  operatorAccountsIn,
-  WITHOUT_OPERATOR_SETTING,
-  type OperatorAccounts,
-} from './operators.ts';
+import { SANDBOX_SETTINGS, type SandboxProcessSettings } from './sandbox.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
 import {
   count,
@@ -106,44 +96,25 @@ const SETTINGS = z.object({
   // Attest operator statuses and approvals. Kept from every process that only reads sealed secrets.
   MALIPO_ATTESTATION_KEYS: keyRing,
   MALIPO_WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
-  MALIPO_MTN_MOMO_BASE_URL: webAddress,
-  // Each MTN account is for one country: requests for other countries are refused.
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.enum(MTN_TARGET_ENVIRONMENTS),
+  // Open the credentials of operators. Required for workers, because only a worker calls an operator.
+  MALIPO_OPERATOR_KEYS: keyRing.optional(),
+  // To each operator, from each process with the role worker.
+  MALIPO_OPERATOR_CONNECTIONS: count.default(16),
   // Changes of an operator's prefixes: `mtn-momo/UG+=71 75` adds some, `mtn-momo/ZM=56 76 96` replaces all.
   MALIPO_OPERATOR_PREFIXES: operatorPrefixes.optional(),
   MALIPO_OPERATOR_AMOUNTS: operatorAmounts.optional(),
-  ...OPERATOR_SETTINGS,
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
   ...traceSettings,
 });
 
-export type Config = OperatorAccounts &
-  Readonly<{
-    settings: Readonly<z.infer<typeof SETTINGS>>;
-    temporalNamespace: string;
-    traceExport: TraceExport | null;
-    clocks: Clocks;
-  }>;
+export type Config = Readonly<{
+  settings: Readonly<z.infer<typeof SETTINGS>>;
+  temporalNamespace: string;
+  traceExport: TraceExport | null;
+  clocks: Clocks;
+}>;
 
-const SANDBOX_SETTINGS = z.object({
-  MALIPO_SANDBOX_HOST: z.string().default('127.0.0.1'),
-  MALIPO_SANDBOX_PORT: port.default(8090),
-  MALIPO_SANDBOX_DATA_FILE: z.string().optional(),
-  MALIPO_SANDBOX_DECISION_MS: milliseconds.default(1500),
-  MALIPO_SANDBOX_PROMPT_EXPIRY_MS: milliseconds.default(30_000),
-  MALIPO_SANDBOX_UNDECIDED_MS: milliseconds.default(360_000),
-  MALIPO_SANDBOX_REVERSAL_MS: milliseconds.default(3000),
-  MALIPO_SANDBOX_STARTING_FLOAT: z.coerce.number().int().min(0).max(1_000_000_000_000).default(1_000_000_000),
-  MALIPO_SANDBOX_TRANSACTIONS: count.default(50_000),
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
-  ...MTN_CREDENTIALS,
-  ...AIRTEL_SANDBOX_SETTINGS,
-  ...DARAJA_SANDBOX_SETTINGS,
-});
-
-export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
-
-/** The settings of the sandbox process. It is the operator's side, so it shares the credentials with the server. */
+/** The settings of the sandbox process. It is the operators' side, so it has their credentials. */
 export function loadSandboxSettings(environment: Environment): SandboxProcessSettings {
   return read(SANDBOX_SETTINGS, environment);
 }
@@ -177,17 +148,15 @@ const STAFF_SETTINGS = SETTINGS.pick({
 const ATTESTING_STAFF_SETTINGS = STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_ATTESTATION_KEYS: true }).shape);
 // The secret of a person's one-time codes is sealed.
 const ACTING_STAFF_SETTINGS = ATTESTING_STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_SECRET_KEYS: true }).shape);
-const REACH_SETTINGS = SETTINGS.pick({
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true,
-  MALIPO_AIRTEL_MONEY_COUNTRY: true,
-  MALIPO_DARAJA_BASE_URL: true,
+const SEALING_STAFF_SETTINGS = ACTING_STAFF_SETTINGS.extend({
+  MALIPO_OPERATOR_KEYS: keyRing,
+  MALIPO_CALLBACK_URL: webAddress.optional(),
 });
 const STAFF_SETTINGS_FOR = {
   database: STAFF_SETTINGS,
   'database and keys': ATTESTING_STAFF_SETTINGS,
-  'database, keys and operators if set': ATTESTING_STAFF_SETTINGS.extend(REACH_SETTINGS.partial().shape),
   'database and all keys': ACTING_STAFF_SETTINGS,
-  'database, all keys and operators': ACTING_STAFF_SETTINGS.extend(REACH_SETTINGS.shape),
+  'database, all keys and operator keys': SEALING_STAFF_SETTINGS,
 };
 export type StaffNeeds = keyof typeof STAFF_SETTINGS_FOR;
 
@@ -255,21 +224,36 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   const { environment: present, problems: ofFiles } = resolve(SETTINGS, environment);
   const parsed = SETTINGS.safeParse(present);
   const problems = parsed.success ? [] : describeIssues(parsed.error, present);
-  problems.push(...findMissingCredentials(present, isWorker(present)), ...findRenamed(present));
+  problems.push(...findMissingKeys(present), ...findRenamed(present));
   const clocks = loadClocks(present, problems);
   problems.push(...findContradictions(present));
   if (!parsed.success || problems.length > 0 || ofFiles.size > 0) throw unusable(withFiles(problems, ofFiles));
   const settings = Object.freeze(parsed.data);
   return Object.freeze({
     settings,
-    ...operatorAccountsIn(settings),
     temporalNamespace: settings.MALIPO_TEMPORAL_NAMESPACE ?? `malipo-${settings.MALIPO_ENVIRONMENT}`,
     traceExport: traceExportOf(settings),
     clocks: Object.freeze(clocks),
   });
 }
 
-/** The configuration of a command, which needs no operator credentials. Throws as `loadConfig` does. */
+/** Only processes with the role `worker` may have it: nobody can reach them. */
+const WORKER_SETTING = 'MALIPO_OPERATOR_KEYS';
+
+/** The environment without the setting that only a process with the role `worker` may have. */
+export function withoutOperatorKeys(environment: Environment): Environment {
+  const names = [WORKER_SETTING, fileSetting(WORKER_SETTING)];
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
+}
+
+function findMissingKeys(present: Environment): string[] {
+  const isMissing = isWorker(present) && present[WORKER_SETTING] === undefined;
+  return isMissing ? [`${WORKER_SETTING}: ${NEEDED_BY_WORKERS}`] : [];
+}
+
+const NEEDED_BY_WORKERS = 'required with the role worker';
+
+/** The configuration of a command, which calls no operator. Throws as `loadConfig` does. */
 export function loadCommandConfig(environment: Environment): Config {
   return loadConfig({ ...environment, MALIPO_ROLES: 'dispatcher' });
 }
@@ -291,7 +275,7 @@ function isWorker(present: Environment): boolean {
 
 /** The meaning of an unset setting without a default. */
 const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
-  ...WITHOUT_OPERATOR_SETTING,
+  [WORKER_SETTING]: NEEDED_BY_WORKERS,
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
   MALIPO_OPERATOR_PREFIXES: 'those of the catalogue',
   MALIPO_OPERATOR_AMOUNTS: 'those of the catalogue',

@@ -1,9 +1,6 @@
 // Refuses settings that contradict each other, or could lose money or admit the wrong people, each with its reason.
 import { accessSync, constants } from 'node:fs';
 import ipaddr from 'ipaddr.js';
-import { MTN_TARGET_ENVIRONMENTS } from '../domain/payments/operator-catalogue.ts';
-import { findRefusedDarajaCallback, findWrongDarajaHost } from './daraja.ts';
-import { findWrongAirtelHost } from './operators.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,19 +19,21 @@ export function findContradictions(environment: Environment): string[] {
   return [
     ...findSharedKeys(environment),
     ...findMixedEnvironments(environment, isLive),
-    ...findWrongAirtelHost(environment, isLive),
-    ...findWrongDarajaHost(environment, isLive),
-    ...findRefusedDarajaCallback(environment),
     ...findIncompleteTransport(environment),
     ...(isLive ? LIVE_CHECKS.flatMap((find) => find(environment)) : []),
   ];
 }
 
-// A thief of the sealing key must not be able to attest a status or an approval with it.
-function findSharedKeys({ MALIPO_SECRET_KEYS: sealing = '', MALIPO_ATTESTATION_KEYS: attesting = '' }: Environment) {
-  const sealingKeys = bytesOf(sealing);
-  const isShared = bytesOf(attesting).some((key) => key.length > 0 && sealingKeys.some((other) => other.equals(key)));
-  return isShared ? ['MALIPO_ATTESTATION_KEYS: must have no key of MALIPO_SECRET_KEYS'] : [];
+const RINGS = ['MALIPO_SECRET_KEYS', 'MALIPO_ATTESTATION_KEYS', 'MALIPO_OPERATOR_KEYS'];
+
+// A thief of one ring must not be able to attest a status or an approval with it, or to open an operator's credentials.
+function findSharedKeys(environment: Environment): string[] {
+  const keysOf = (name: string) => bytesOf(environment[name] ?? '').filter((key) => key.length > 0);
+  return RINGS.flatMap((name, index) =>
+    RINGS.slice(0, index)
+      .filter((other) => keysOf(name).some((key) => keysOf(other).some((another) => another.equals(key))))
+      .map((other) => `${name}: must have no key of ${other}`),
+  );
 }
 
 function bytesOf(ring: string): Buffer[] {
@@ -42,9 +41,9 @@ function bytesOf(ring: string): Buffer[] {
 }
 
 function findGuessableKeys(environment: Environment): string[] {
-  return ['MALIPO_SECRET_KEYS', 'MALIPO_ATTESTATION_KEYS']
-    .filter((name) => bytesOf(environment[name] ?? '').some(isGuessable))
-    .map((name) => `${name}: must have only keys of random bytes in the live environment: openssl rand -base64 32`);
+  return RINGS.filter((name) => bytesOf(environment[name] ?? '').some(isGuessable)).map(
+    (name) => `${name}: must have only keys of random bytes in the live environment: openssl rand -base64 32`,
+  );
 }
 
 // Nearly all of 32 random bytes differ, and so do the steps between them; they are hardly ever all printable.
@@ -168,12 +167,6 @@ function findMixedEnvironments(environment: Environment, isLive: boolean): strin
   if (environment['MALIPO_TEMPORAL_NAMESPACE'] === `malipo-${other}`) {
     problems.push(`MALIPO_TEMPORAL_NAMESPACE: must not be that of the ${other} environment in the ${own} environment`);
   }
-  const target = environment['MALIPO_MTN_MOMO_TARGET_ENVIRONMENT'];
-  const isKnown = target !== undefined && MTN_TARGET_ENVIRONMENTS.includes(target);
-  if (isKnown && (target === 'sandbox') === isLive) {
-    const rule = isLive ? 'must not be sandbox' : 'must be sandbox';
-    problems.push(`MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: ${rule} in the ${own} environment`);
-  }
   return problems;
 }
 
@@ -192,9 +185,7 @@ function findUnsafeLiveSettings(environment: Environment): string[] {
     problems.push('MALIPO_WEBHOOK_ALLOW_LOOPBACK: must be false in the live environment');
   }
   const callback = (environment['MALIPO_CALLBACK_URL'] ?? '') === '' ? [] : ['MALIPO_CALLBACK_URL'];
-  const groups = ['MALIPO_AIRTEL_MONEY_BASE_URL', 'MALIPO_DARAJA_BASE_URL'];
-  const others = groups.filter((name) => environment[name] !== undefined);
-  for (const name of ['MALIPO_PUBLIC_URL', ...callback, 'MALIPO_MTN_MOMO_BASE_URL', ...others]) {
+  for (const name of ['MALIPO_PUBLIC_URL', ...callback]) {
     if (environment[name]?.toLowerCase().startsWith('https://') !== true) {
       problems.push(`${name}: must be https in the live environment`);
     }

@@ -29,19 +29,19 @@ describe('the recipes of malipo trigger', () => {
         const text = phoneFor(currency, '009', () => true);
         const phone = parsePhone(text);
         assert.ok(phone && text.endsWith('009'), text);
-        const coverage = coverageOf({ mtnMomo: 'sandbox', airtelMoney: phone.country, daraja: 'KE' });
+        const coverage = coverageOf({ 'mtn-momo': null, 'airtel-money': phone.country, daraja: 'KE' });
         assert.equal(routePhone(phone, currency, coverage).kind, 'operator', text);
       }
     }
   });
 
   it('give the number of an operator that the deployment reaches, and none without one', () => {
-    for (const [reached, daraja] of [
-      ['airtel-money', undefined],
-      ['daraja', 'KE'],
+    for (const [reached, others] of [
+      ['airtel-money', {}],
+      ['daraja', { daraja: 'KE' }],
     ] as const) {
       const phone = parsePhone(phoneFor('KES', '100', (operator) => operator === reached))!;
-      const coverage = coverageOf({ mtnMomo: 'sandbox', airtelMoney: 'KE', daraja });
+      const coverage = coverageOf({ 'mtn-momo': null, 'airtel-money': 'KE', ...others });
       const route = routePhone(phone, 'KES', coverage);
       assert.ok(route.kind === 'operator' && route.operator === reached);
     }

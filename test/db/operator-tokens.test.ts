@@ -7,16 +7,17 @@ import { createTokenCache, type FetchedToken } from '../../src/operators/token-c
 import type { KeyRing } from '../../src/security/sealing.ts';
 import { json, raw, startStubOperator } from '../operators/stub-operator.ts';
 import { oneRow, tamper } from './rows.ts';
+import { newId } from '../../src/domain/ids.ts';
 import { useDatabasePerCase } from './use-database.ts';
 
-const OF = { operator: 'mtn-momo', product: 'collection' } as const;
+const OF = { operator: 'mtn-momo', product: 'collection', proposalId: newId('spr') } as const;
 const HOUR = 3_600_000;
 const ringOf = (name: string): KeyRing => [{ name, key: createSecretKey(randomBytes(32)) }];
 
 describe('the token of an operator', () => {
   const db = useDatabasePerCase();
   const ring = ringOf('first');
-  const store = (keys = ring) => operatorTokens(db, { ...OF, ring: keys });
+  const store = (keys = ring, proposalId = OF.proposalId) => operatorTokens(db, { ...OF, proposalId, ring: keys });
   const row = () => oneRow<{ number: string; token_sealed: string }>(db, 'SELECT * FROM operator_tokens');
   let fetched = 0;
 
@@ -133,6 +134,12 @@ describe('the token of an operator', () => {
     await cacheOf().get();
     for (let n = 0; n < 100; n++) await cache.get();
     assert.deepEqual([statements, fetched], [1, 1]);
+  });
+
+  it('of earlier credentials is renewed', async () => {
+    await cacheOf().get();
+    assert.equal((await store().read())?.token, 'token 1');
+    assert.deepEqual((await store(ring, newId('spr')).read())?.token, null);
   });
 
   it('is no trouble of the operator if the database is unavailable', async () => {

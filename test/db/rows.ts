@@ -141,7 +141,7 @@ export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentCo
     db,
     environment: 'test',
     clocks: { ...TEST_CLOCKS, ...clocks },
-    coverage: coverageOf({ mtnMomo: 'sandbox' }),
+    coverage: coverageOf({ 'mtn-momo': null }),
     releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
   };
 }

@@ -24,6 +24,7 @@ import { PAYOUT_MONEY_RULE_CASES } from './payments/payout-money-rule-cases.ts';
 import { PAYOUT_RULE_CASES } from './payments/payout-rule-cases.ts';
 import { REQUEST_RULE_CASES } from './payments/request-rule-cases.ts';
 import { PASSKEY_RULE_CASES, RECOVERY_CODE_RULE_CASES } from './accounts/passkey-rule-cases.ts';
+import { OPERATOR_ACCOUNT_RULE_CASES } from './accounts/operator-account-rule-cases.ts';
 import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
 import { PROPOSAL_RULE_CASES } from './accounts/proposal-rule-cases.ts';
 import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
@@ -40,6 +41,7 @@ import { inOpenTransaction } from './rows.ts';
 
 const CASES: readonly RuleCase[] = [
   ...PAYMENT_RULE_CASES,
+  ...OPERATOR_ACCOUNT_RULE_CASES,
   ...LEDGER_RULE_CASES,
   ...LEDGER_CHECKPOINT_RULE_CASES,
   ...WEBHOOK_RULE_CASES,
@@ -162,6 +164,11 @@ const NEEDS_NO_CASE: readonly string[] = [
   'ledger_transfers_pkey',
   'merchants_id_currency_key',
   'operator_callbacks_pkey',
+  // A trigger refuses such an account first.
+  'operator_accounts_confirmed_by_fkey',
+  'operator_accounts_proposal_id_fkey',
+  'operator_accounts_proposal_id_key',
+  'operator_accounts_proposed_by_fkey',
   'operator_exchanges_pkey',
   'payment_transitions_pkey',
   // A trigger refuses such a refund first.

@@ -46,7 +46,7 @@ describe('the key of M-Pesa in the embedded start', () => {
     const published = await fetch(`${url}/sandbox/daraja/certificate`);
     const { publicKey } = new X509Certificate(await published.text());
     assert.ok(publicKey.equals(createPublicKey(readFileSync(publicHalf))));
-    const client = `${secrets['MALIPO_DARAJA_CONSUMER_KEY']}:${secrets['MALIPO_DARAJA_CONSUMER_SECRET']}`;
+    const client = `${secrets['MALIPO_SANDBOX_DARAJA_CONSUMER_KEY']}:${secrets['MALIPO_SANDBOX_DARAJA_CONSUMER_SECRET']}`;
     const Authorization = `Basic ${Buffer.from(client).toString('base64')}`;
     const token = await fetch(`${url}/oauth/v1/generate?grant_type=client_credentials`, { headers: { Authorization } });
     assert.equal(token.status, 200);

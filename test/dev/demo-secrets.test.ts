@@ -30,7 +30,10 @@ describe('the secrets of the embedded start', () => {
     assert.deepEqual(written(), secrets);
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.deepEqual(demoSecrets(file, undefined), secrets);
-    assert.notEqual(secrets['MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY'], secrets['MALIPO_MTN_MOMO_COLLECTION_API_KEY']);
+    assert.notEqual(
+      secrets['MALIPO_SANDBOX_MTN_DISBURSEMENT_API_KEY'],
+      secrets['MALIPO_SANDBOX_MTN_COLLECTION_API_KEY'],
+    );
   });
 
   it('are kept from an older version, and the missing ones are added permanently', () => {
@@ -90,7 +93,7 @@ describe('the secrets of the embedded start', () => {
     writeFileSync(file, JSON.stringify({ MALIPO_SECRET_KEYS: key }));
     const completed = demoSecrets(file, '/the/cluster');
     assert.equal(completed['MALIPO_SECRET_KEYS'], key);
-    assert.ok(completed['MALIPO_MTN_MOMO_COLLECTION_API_KEY']);
+    assert.ok(completed['MALIPO_SANDBOX_MTN_COLLECTION_API_KEY']);
     assert.deepEqual(written(), completed);
   });
 

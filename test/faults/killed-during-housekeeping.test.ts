@@ -132,8 +132,8 @@ describe('rechecks whose server is killed', function () {
   const operator = useFixture(startScriptedOperator, (stub) => stub.stop());
   const testEnv = useTestEnvironment(() => ({
     startsServer: false,
+    mtnMomoUrl: operator.url,
     environment: {
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
       MALIPO_PROMPT_WINDOW_MS: '400',
       MALIPO_RECONCILE_FOR_MS: '300',
       MALIPO_STALE_AFTER_MS: '2000',

@@ -118,7 +118,8 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
       const operator = await startScriptedOperator();
       try {
         operator.setStatus({ status: 'SUCCESSFUL', amount: '1' });
-        await testEnv.startServer({ MALIPO_MTN_MOMO_BASE_URL: operator.url });
+        await testEnv.moveMtnMomo(operator.url);
+        await testEnv.startServer();
         const payment = await paidUntil(testEnv, '000', 'reconciling');
         await sleep(1500);
         operator.setStatus({ status: 'SUCCESSFUL' });

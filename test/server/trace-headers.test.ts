@@ -32,10 +32,10 @@ describe('the trace that a caller names', () => {
   const collector = useFixture(startCollector, (started) => started.stop());
   const operator = useFixture(startScriptedOperator, (started) => started.stop());
   const testEnv = useTestEnvironment(() => ({
+    mtnMomoUrl: operator.url,
     environment: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '100',
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
     },
   }));
   const idempotencyKey = 'a-traced-collection';

@@ -30,14 +30,7 @@ const stranger = createAuthority('another authority');
 const PLAIN = {
   MALIPO_SECRET_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
   MALIPO_ATTESTATION_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
-  MALIPO_MTN_MOMO_BASE_URL: 'http://127.0.0.1:1',
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
-  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'x',
-  MALIPO_MTN_MOMO_COLLECTION_API_USER: 'x',
-  MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'x',
-  MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'x',
-  MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: 'x',
-  MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'x',
+  MALIPO_OPERATOR_KEYS: `a:${Buffer.alloc(32, 2).toString('base64')}`,
   MALIPO_DATABASE_URL: 'postgres://a:b@127.0.0.1/malipo',
 };
 

@@ -6,17 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { clockSetting } from '../../src/settings/clocks.ts';
-import { ConfigError, loadConfig, loadSandboxSettings, secretFileSettings } from '../../src/settings/config.ts';
-import { reachIn } from '../../src/settings/operators.ts';
+import { ConfigError, loadConfig, loadSandboxSettings } from '../../src/settings/config.ts';
 import { Secret } from '../../src/settings/values.ts';
 import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
-import { coverageOf } from '../../src/domain/payments/operator-catalogue.ts';
 import { RETAINED_TABLES, RETENTION } from '../../src/domain/retention.ts';
-import { AIRTEL, ATTESTATION_KEY, LIVE, problemsOf, SECRET_KEY, SECRETS, SOUND } from './sound-settings.ts';
+import { ATTESTATION_KEY, LIVE, problemsOf, SECRET_KEY, SECRETS, SOUND } from './sound-settings.ts';
 import { valuesOf } from '../support/values-of.ts';
 
 describe('the configuration', () => {
-  it('requires only the database, the keys and the operator', () => {
+  it('requires only the database and the keys', () => {
     const { settings, temporalNamespace, clocks } = loadConfig(SOUND);
     assert.equal(settings.MALIPO_ENVIRONMENT, 'test');
     assert.deepEqual(settings.MALIPO_ROLES, ['api', 'worker', 'dispatcher']);
@@ -52,7 +50,7 @@ describe('the configuration', () => {
       MALIPO_SECRET_KEYS: 'a:c2hvcnQ=',
       MALIPO_PROMPT_WINDOW_MS: 'soon',
       MALIPO_POLL_SCHEDULE_MS: '1,two',
-      MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: '',
+      MALIPO_OPERATOR_KEYS: '',
     };
     const names = Object.keys(wrong).filter((name) => wrong[name as keyof typeof wrong] !== SOUND[name]);
     assert.deepEqual([...new Set(problemsOf(wrong))].sort(), names.sort());
@@ -211,6 +209,15 @@ describe('the keys that attest', () => {
   });
 });
 
+describe('the keys of operators’ credentials', () => {
+  it('are refused if one of them also seals other secrets or attests', () => {
+    for (const key of [SECRET_KEY, ATTESTATION_KEY]) {
+      const environment = { ...SOUND, MALIPO_OPERATOR_KEYS: `new:${key.toString('base64')}` };
+      assert.deepEqual(problemsOf(environment), ['MALIPO_OPERATOR_KEYS']);
+    }
+  });
+});
+
 describe('the connection to an engine', () => {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-config-'));
   const pem = join(folder, 'some.pem');
@@ -252,62 +259,7 @@ describe('the connection to an engine', () => {
   });
 });
 
-describe('the settings of Airtel Money', () => {
-  it('may all be absent, and nothing is led there then', () => {
-    const config = loadConfig(SOUND);
-    assert.equal(config.airtelMoney, null);
-    assert.deepEqual(coverageOf(reachIn(config.settings))['airtel-money'], []);
-    const { airtelMoney, settings } = loadConfig({ ...SOUND, ...AIRTEL });
-    assert.equal(airtelMoney?.pin.reveal(), '2580');
-    assert.equal(coverageOf(reachIn(settings))['airtel-money'].length, 1);
-  });
-
-  it('are complete for a worker, and without the operator’s credentials for the other roles', () => {
-    for (const name of Object.keys(AIRTEL)) {
-      assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, [name]: '' }), [name]);
-    }
-    const { MALIPO_AIRTEL_MONEY_BASE_URL: url, MALIPO_AIRTEL_MONEY_COUNTRY: country } = AIRTEL;
-    const api = { ...SOUND, MALIPO_ROLES: 'api', MALIPO_AIRTEL_MONEY_BASE_URL: url };
-    assert.deepEqual(problemsOf({ ...api, MALIPO_AIRTEL_MONEY_COUNTRY: country }), []);
-    assert.deepEqual(problemsOf(api), ['MALIPO_AIRTEL_MONEY_COUNTRY']);
-  });
-
-  it('have a country with Airtel and a PIN of four digits, which no message shows', () => {
-    assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, MALIPO_AIRTEL_MONEY_COUNTRY: 'CM' }), [
-      'MALIPO_AIRTEL_MONEY_COUNTRY',
-    ]);
-    for (const pin of ['12345', '123', 'abcd']) {
-      const environment = { ...SOUND, ...AIRTEL, MALIPO_AIRTEL_MONEY_PIN: pin };
-      assert.deepEqual(problemsOf(environment), ['MALIPO_AIRTEL_MONEY_PIN']);
-      assert.throws(
-        () => loadConfig(environment),
-        (error: Error) => !error.message.includes(pin),
-      );
-    }
-    assert.ok(secretFileSettings().includes('MALIPO_AIRTEL_MONEY_PIN_FILE'));
-    assert.ok(!JSON.stringify(loadConfig({ ...SOUND, ...AIRTEL })).includes('2580'));
-  });
-});
-
 describe('test keys and real money', () => {
-  it('are kept apart: the operator’s sandbox is for the test environment only', () => {
-    const name = 'MALIPO_MTN_MOMO_TARGET_ENVIRONMENT';
-    assert.deepEqual(problemsOf({ ...SOUND, [name]: 'mtnuganda' }), [name]);
-    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_ENVIRONMENT: 'test', [name]: 'mtnuganda' }), [name]);
-    assert.deepEqual(problemsOf({ ...LIVE, [name]: 'sandbox' }), [name]);
-    assert.deepEqual(problemsOf(LIVE), []);
-  });
-
-  it('are kept apart: only a target environment whose country is known is accepted, and the others are named', () => {
-    const name = 'MALIPO_MTN_MOMO_TARGET_ENVIRONMENT';
-    for (const target of ['mtnmars', 'MTNUganda', 'uganda']) {
-      assert.deepEqual(problemsOf({ ...LIVE, [name]: target }), [name]);
-      assert.deepEqual(problemsOf({ ...SOUND, [name]: target }), [name]);
-      assert.throws(() => loadConfig({ ...LIVE, [name]: target }), /mtnuganda.*mtnghana/);
-    }
-    assert.deepEqual(problemsOf({ ...LIVE, [name]: 'mtnrwanda' }), []);
-  });
-
   it('never meet in one Temporal namespace', () => {
     const name = 'MALIPO_TEMPORAL_NAMESPACE';
     assert.deepEqual(problemsOf({ ...SOUND, [name]: 'malipo-live' }), [name]);
@@ -385,7 +337,7 @@ describe('the grace time for a payment that the operator does not find', () => {
 describe('the sandbox’s settings', () => {
   it('report everything that is missing at once, and show no secret', () => {
     assert.throws(
-      () => loadSandboxSettings({ MALIPO_SANDBOX_PORT: 'x', MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret' }),
+      () => loadSandboxSettings({ MALIPO_SANDBOX_PORT: 'x', MALIPO_SANDBOX_AIRTEL_PIN: 'secret' }),
       (error: Error) =>
         error instanceof ConfigError && error.message.split('\n').length === 8 && !error.message.includes('secret'),
     );

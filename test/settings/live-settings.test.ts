@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { clockSetting } from '../../src/settings/clocks.ts';
 import { loadAccountsSettings, loadConfig, loadMigrateSettings } from '../../src/settings/config.ts';
 import { LEAST_LIVE_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
-import { AIRTEL, LIVE, problemsOf, SOUND } from './sound-settings.ts';
+import { LIVE, problemsOf, SOUND } from './sound-settings.ts';
 
 describe('the live environment', () => {
   it('has its own Temporal namespace', () => {
@@ -17,24 +17,13 @@ describe('the live environment', () => {
       MALIPO_CLOCKS: 'demo',
       MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
       MALIPO_PUBLIC_URL: 'http://api.malipo.example',
-      MALIPO_MTN_MOMO_BASE_URL: 'http://proxy.momoapi.mtn.com',
     };
-    const names = ['MALIPO_CLOCKS', 'MALIPO_WEBHOOK_ALLOW_LOOPBACK', 'MALIPO_PUBLIC_URL', 'MALIPO_MTN_MOMO_BASE_URL'];
+    const names = ['MALIPO_CLOCKS', 'MALIPO_WEBHOOK_ALLOW_LOOPBACK', 'MALIPO_PUBLIC_URL'];
     assert.deepEqual(problemsOf(careless), names);
     assert.deepEqual(problemsOf({ ...careless, MALIPO_HTTP_PORT: 'x' }), ['MALIPO_HTTP_PORT', ...names]);
     for (const name of names) {
       assert.deepEqual(problemsOf({ ...LIVE, [name]: careless[name as keyof typeof careless] }), [name]);
     }
-  });
-
-  it('is kept apart from the test environment at Airtel, whose systems have different hosts', () => {
-    const name = 'MALIPO_AIRTEL_MONEY_BASE_URL';
-    const [real, test] = ['https://openapi.airtel.africa', 'https://openapiuat.airtel.africa'];
-    assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, [name]: test }), []);
-    assert.deepEqual(problemsOf({ ...SOUND, ...AIRTEL, [name]: real }), [name]);
-    assert.deepEqual(problemsOf({ ...LIVE, ...AIRTEL, [name]: real }), []);
-    assert.deepEqual(problemsOf({ ...LIVE, ...AIRTEL, [name]: test }), [name]);
-    assert.deepEqual(problemsOf({ ...LIVE, ...AIRTEL, [name]: real.replace('https', 'http') }), [name]);
   });
 
   const open: (readonly [what: string, name: string, values: readonly string[]])[] = [
@@ -65,6 +54,7 @@ describe('the live environment', () => {
     ['a Temporal that lets anybody in', 'MALIPO_TEMPORAL_API_KEY', ['']],
     ['keys that seal and can be guessed', 'MALIPO_SECRET_KEYS', guessable.map(ring)],
     ['keys that attest and can be guessed', 'MALIPO_ATTESTATION_KEYS', guessable.map(ring)],
+    ['keys of operators’ credentials that can be guessed', 'MALIPO_OPERATOR_KEYS', guessable.map(ring)],
     ['any number of requests from an address', 'MALIPO_RATE_LIMIT_PER_SECOND', ['0', '00', '0x0']],
     ['any number of refused keys from an address', 'MALIPO_REFUSED_KEYS_PER_ADDRESS', ['0']],
     ['a log without the signed heads of audit logs', 'MALIPO_LOG_LEVEL', ['warn', 'error', 'fatal', 'silent']],

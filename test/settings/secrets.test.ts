@@ -19,22 +19,24 @@ import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { startAnotherServer } from '../api/responses.ts';
 
-const CREDENTIALS: Readonly<Record<string, string>> = {
-  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'subscription-secret',
-  MALIPO_MTN_MOMO_COLLECTION_API_USER: 'user',
-  MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret',
-  MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'outgoing-subscription-secret',
-  MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: 'user',
-  MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'outgoing-operator-secret',
-};
-const WITHOUT_CREDENTIALS: Readonly<Record<string, string>> = {
+const WITHOUT_OPERATOR_KEYS: Readonly<Record<string, string>> = {
   MALIPO_DATABASE_URL: 'postgres://malipo:pa55-word@db.example/malipo',
   MALIPO_SECRET_KEYS: `a:${randomBytes(32).toString('base64')}`,
   MALIPO_ATTESTATION_KEYS: `a:${randomBytes(32).toString('base64')}`,
-  MALIPO_MTN_MOMO_BASE_URL: 'https://sandbox.momodeveloper.mtn.com',
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
 };
-const SOUND: Readonly<Record<string, string>> = { ...WITHOUT_CREDENTIALS, ...CREDENTIALS };
+const SOUND: Readonly<Record<string, string>> = {
+  ...WITHOUT_OPERATOR_KEYS,
+  MALIPO_OPERATOR_KEYS: `a:${randomBytes(32).toString('base64')}`,
+};
+
+/** Of the sandbox operator, without one. */
+const SANDBOX: Readonly<Record<string, string>> = {
+  MALIPO_SANDBOX_MTN_COLLECTION_SUBSCRIPTION_KEY: 'subscription-secret',
+  MALIPO_SANDBOX_MTN_COLLECTION_API_USER: 'user',
+  MALIPO_SANDBOX_MTN_DISBURSEMENT_SUBSCRIPTION_KEY: 'outgoing-subscription-secret',
+  MALIPO_SANDBOX_MTN_DISBURSEMENT_API_USER: 'user',
+  MALIPO_SANDBOX_MTN_DISBURSEMENT_API_KEY: 'outgoing-operator-secret',
+};
 
 /** The lines of the configuration error; none when the configuration is usable. */
 function problemsOf(load: () => unknown): string[] {
@@ -65,14 +67,13 @@ describe('a secret in a file', () => {
 
   it('replaces the setting, for every secret, without the line break at its end', () => {
     const known = Object.keys(SOUND).filter((name) => secretFileSettings().includes(`${name}_FILE`));
-    assert.deepEqual(known.length, 7, known.join());
+    assert.deepEqual(known.length, 4, known.join());
     const expected = inspect(loadConfig(SOUND), { depth: 9 });
     for (const name of known) {
       for (const end of ['', '\n', '\r\n', '\n\n']) {
         const config = loadConfig({ ...without(name), [`${name}_FILE`]: fileWith(`${SOUND[name]!}${end}`) });
         assert.equal(inspect(config, { depth: 9 }), expected);
-        const { MALIPO_DATABASE_URL: url, MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: key } = config.settings;
-        assert.deepEqual([url.reveal(), key?.reveal()], [SOUND['MALIPO_DATABASE_URL'], 'outgoing-operator-secret']);
+        assert.equal(config.settings.MALIPO_DATABASE_URL.reveal(), SOUND['MALIPO_DATABASE_URL']);
       }
     }
   });
@@ -123,8 +124,8 @@ describe('a secret in a file', () => {
       MALIPO_DATABASE_REPORT_URL_FILE: path,
     });
     assert.equal(accounts.MALIPO_DATABASE_REPORT_URL?.reveal(), url);
-    const name = 'MALIPO_MTN_MOMO_COLLECTION_API_KEY';
-    const sandbox = { ...without(name), [`${name}_FILE`]: fileWith('from a file') };
+    const name = 'MALIPO_SANDBOX_MTN_COLLECTION_API_KEY';
+    const sandbox = { ...SANDBOX, [`${name}_FILE`]: fileWith('from a file') };
     assert.equal(loadSandboxSettings(sandbox)[name].reveal(), 'from a file');
     assert.deepEqual(
       problemsOf(() => loadMigrateSettings({ MALIPO_DATABASE_OWNER_URL_FILE: join(folder, 'missing') })),
@@ -133,27 +134,34 @@ describe('a secret in a file', () => {
   });
 });
 
-describe('the credentials of the operator', () => {
+describe('the keys of the operators’ credentials', () => {
   it('are required with the role worker, and with no other', () => {
-    const names = Object.keys(CREDENTIALS);
     for (const roles of ['worker', 'api,worker', '']) {
       assert.deepEqual(
-        problemsOf(() => loadConfig({ ...WITHOUT_CREDENTIALS, MALIPO_ROLES: roles })),
-        names.map((name) => `${name}: required with the role worker`),
+        problemsOf(() => loadConfig({ ...WITHOUT_OPERATOR_KEYS, MALIPO_ROLES: roles })),
+        ['MALIPO_OPERATOR_KEYS: required with the role worker'],
       );
     }
     for (const roles of ['api', 'dispatcher', 'api,dispatcher']) {
-      assert.equal(loadConfig({ ...WITHOUT_CREDENTIALS, MALIPO_ROLES: roles }).mtnMomo, null);
+      assert.deepEqual(
+        problemsOf(() => loadConfig({ ...WITHOUT_OPERATOR_KEYS, MALIPO_ROLES: roles })),
+        [],
+      );
     }
-    assert.equal(loadCommandConfig(WITHOUT_CREDENTIALS).mtnMomo, null);
+    assert.deepEqual(
+      problemsOf(() => loadCommandConfig(WITHOUT_OPERATOR_KEYS)),
+      [],
+    );
   });
 
   describe('which only the worker has', () => {
     const testEnv = useTestEnvironment({ environment: { MALIPO_ROLES: 'worker' } });
 
     it('are not needed to accept a payment, to start it, and to hear the operator’s callback', async () => {
-      const none = Object.fromEntries(Object.keys(CREDENTIALS).map((name) => [name, '']));
-      const { baseUrl } = await startAnotherServer(testEnv, { ...none, MALIPO_ROLES: 'api,dispatcher' });
+      const { baseUrl } = await startAnotherServer(testEnv, {
+        MALIPO_OPERATOR_KEYS: '',
+        MALIPO_ROLES: 'api,dispatcher',
+      });
       const { key } = testEnv.merchant;
       const created = await call(baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
       assert.equal(created.status, 202, created.text);

@@ -25,8 +25,8 @@ export async function withOwnOperator(
   check: (testEnv: TestEnvironment, operator: ScriptedOperator) => Promise<void>,
 ): Promise<void> {
   const operator = await startScriptedOperator();
-  const environment = { MALIPO_MTN_MOMO_BASE_URL: operator.url, ...settings };
-  await inOwnEnvironment({ startsServer: true, environment }, async (testEnv) => {
+  const options = { startsServer: true, mtnMomoUrl: operator.url, environment: settings };
+  await inOwnEnvironment(options, async (testEnv) => {
     await check(testEnv, operator);
     await assertLedgerIsSound(testEnv.db);
   }).finally(() => operator.stop());

@@ -1,8 +1,8 @@
 // A server of the live environment beside a test environment: on its database, with a new stamp, and over TLS.
 import { oneRow } from '../db/rows.ts';
 import { startAnotherServer } from '../api/responses.ts';
-import { DARAJA_SETTINGS } from '../../src/settings/daraja.ts';
-import { AIRTEL_SETTINGS } from '../../src/settings/operators.ts';
+import { attestRow, listAttestedKeys } from '../../src/db/accounts/attested-rows.ts';
+import { attestorOf } from './attestation.ts';
 import { createAuthority } from './certificates.ts';
 import { postgres, runFolder } from './engines.ts';
 import type { TestEnvironment } from './test-environment.ts';
@@ -15,6 +15,10 @@ export async function startLiveServer(testEnv: TestEnvironment): Promise<{ reado
   // As the owner of a database of its own could not: an environment is written once.
   await testEnv.db.pool.query('ALTER TABLE deployment DISABLE TRIGGER USER');
   await oneRow(testEnv.db, "UPDATE deployment SET environment = 'live' RETURNING environment", []);
+  for (const key of await listAttestedKeys(testEnv.db, 'operator_accounts', null, 10)) {
+    const attestor = attestorOf('live');
+    await testEnv.db.withTransaction((tx) => attestRow({ ...tx, attestor }, 'operator_accounts', key));
+  }
   const authorityFile = pemFile(runFolder(), 'live-authority.pem', authority.cert);
   const { MALIPO_DATABASE_URL: plain } = testEnv.environment;
   // Too short or too many for the live environment.
@@ -33,8 +37,5 @@ export async function startLiveServer(testEnv: TestEnvironment): Promise<{ reado
     MALIPO_TRUSTED_PROXIES: '1',
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'false',
     MALIPO_PUBLIC_URL: 'https://pay.example',
-    MALIPO_MTN_MOMO_BASE_URL: 'https://operator.example',
-    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
-    ...Object.fromEntries(Object.keys({ ...AIRTEL_SETTINGS, ...DARAJA_SETTINGS }).map((name) => [name, ''])),
   });
 }

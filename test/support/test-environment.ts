@@ -16,6 +16,7 @@ import { createApiKey } from '../../src/operations/accounts/create-api-key.ts';
 import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
+import type { DemoAccount } from '../../src/dev/demo-accounts.ts';
 import { startServer, type RunningServer, type ServerOptions } from '../../src/server/assemble-server.ts';
 import type { SandboxTimes } from '../../src/sandbox/sandbox-config.ts';
 import { securityHeaders } from '../../src/api/security-headers.ts';
@@ -34,6 +35,7 @@ import { passwordHash } from './people.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 import { ATTESTATION_KEYS } from './attestation.ts';
 import { createDarajaAccount } from './daraja-account.ts';
+import { addAccounts, rotateAccount } from './operator-accounts.ts';
 
 export type TestMerchant = {
   readonly id: MerchantId;
@@ -55,6 +57,8 @@ export type TestEnvironment = {
   readonly merchant: TestMerchant;
   addMerchant(currency?: Currency): Promise<TestMerchant>;
   addKey(merchantId: MerchantId, scopes: readonly Scope[], expiresAt?: Date): Promise<string>;
+  /** The account with MTN is at this address from then on; a server that runs reads it within seconds. */
+  moveMtnMomo(url: string): Promise<void>;
   /** Starts a server in this process; `stop` stops it too. */
   startServer(overrides?: Readonly<Record<string, string>>, options?: Partial<ServerOptions>): Promise<RunningServer>;
   stop(): Promise<void>;
@@ -66,6 +70,12 @@ export type TestEnvironmentOptions = {
   readonly sandboxTimes?: Partial<SandboxTimes>;
   /** Whether there is an account with M-Pesa, too. */
   readonly hasDaraja?: boolean;
+  /** Where the account with MTN is, if not at the sandbox operator. */
+  readonly mtnMomoUrl?: string;
+  /** The country of the account with MTN; without it all of its markets. */
+  readonly mtnMomoCountry?: string;
+  /** False: there is no account with Airtel. */
+  readonly hasAirtel?: boolean;
   /** False: no server is started; the test starts it. */
   readonly startsServer?: boolean;
   /** Replaces the database that is copied from the template on the run's own PostgreSQL. */
@@ -117,8 +127,13 @@ const FAST_SANDBOX: Partial<SandboxTimes> = {
   darajaResultMs: 50,
 };
 
-const COLLECTION_CREDENTIALS = { subscriptionKey: 'subscription', apiUser: randomUUID(), apiKey: 'operator-key' };
-const DISBURSEMENT_CREDENTIALS = { subscriptionKey: 'outgoing', apiUser: randomUUID(), apiKey: 'outgoing-key' };
+/** The credentials of the accounts of every test environment. */
+export const COLLECTION_CREDENTIALS = {
+  subscriptionKey: 'subscription',
+  apiUser: randomUUID(),
+  apiKey: 'operator-key',
+};
+export const DISBURSEMENT_CREDENTIALS = { subscriptionKey: 'outgoing', apiUser: randomUUID(), apiKey: 'outgoing-key' };
 const AIRTEL = { clientId: randomUUID(), clientSecret: 'airtel-secret', pin: '4711' };
 
 export async function startTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
@@ -137,11 +152,11 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     responseHeaders: securityHeaders('http://127.0.0.1'),
   });
   const receiver = await startReceiver();
-  const environment = {
-    ...daraja?.settings(sandbox.url),
-    ...(await settingsFor(database.url, { sandboxUrl: sandbox.url, port }, options)),
-  };
+  const environment = await settingsFor(database.url, port, options);
   const config = loadConfig(environment);
+  const mtnMomo = mtnMomoAt(options.mtnMomoUrl ?? sandbox.url, options.mtnMomoCountry ?? null);
+  const others = [options.hasAirtel === false ? null : airtelAt(sandbox.url), daraja?.accountAt(sandbox.url) ?? null];
+  await addAccounts(database.db, config.settings, [mtnMomo, ...others.filter((account) => account !== null)]);
   const running: RunningServer[] = [];
   const makers = new Map<MerchantId, UserId>();
 
@@ -194,6 +209,9 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
       } as const;
       return (await createApiKey(database.db, input)).key;
     },
+    async moveMtnMomo(url) {
+      await rotateAccount(database.db, config.settings, mtnMomoAt(url, options.mtnMomoCountry ?? null));
+    },
     async startServer(overrides = {}, serverOptions = {}) {
       const server = await startServer(loadConfig({ ...environment, ...overrides }), {
         workflowBundle: await workflowBundle(),
@@ -222,9 +240,26 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
   return { ...testEnv, merchant };
 }
 
-type Around = { readonly sandboxUrl: string; readonly port: number };
+function mtnMomoAt(baseUrl: string, country: string | null): DemoAccount {
+  const { subscriptionKey, apiUser, apiKey } = COLLECTION_CREDENTIALS;
+  return {
+    terms: { operator: 'mtn-momo', country, baseUrl, callsPerSecond: 100 },
+    credentials: {
+      collectionSubscriptionKey: subscriptionKey,
+      collectionApiUser: apiUser,
+      collectionApiKey: apiKey,
+      disbursementSubscriptionKey: DISBURSEMENT_CREDENTIALS.subscriptionKey,
+      disbursementApiUser: DISBURSEMENT_CREDENTIALS.apiUser,
+      disbursementApiKey: DISBURSEMENT_CREDENTIALS.apiKey,
+    },
+  };
+}
 
-async function settingsFor(databaseUrl: string, { sandboxUrl, port }: Around, options: TestEnvironmentOptions) {
+function airtelAt(baseUrl: string): DemoAccount {
+  return { terms: { operator: 'airtel-money', country: 'UG', baseUrl, callsPerSecond: 100 }, credentials: AIRTEL };
+}
+
+async function settingsFor(databaseUrl: string, port: number, options: TestEnvironmentOptions) {
   return {
     ...FAST_CLOCKS,
     MALIPO_DATABASE_URL: databaseUrl,
@@ -244,19 +279,7 @@ async function settingsFor(databaseUrl: string, { sandboxUrl, port }: Around, op
     MALIPO_LOG_LEVEL: process.env['MALIPO_TEST_LOG'] ?? 'silent',
     // No statement of a test ends because the machine is busy.
     MALIPO_DATABASE_TIMEOUT_MS: '60000',
-    MALIPO_MTN_MOMO_BASE_URL: sandboxUrl,
-    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
-    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: COLLECTION_CREDENTIALS.subscriptionKey,
-    MALIPO_MTN_MOMO_COLLECTION_API_USER: COLLECTION_CREDENTIALS.apiUser,
-    MALIPO_MTN_MOMO_COLLECTION_API_KEY: COLLECTION_CREDENTIALS.apiKey,
-    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: DISBURSEMENT_CREDENTIALS.subscriptionKey,
-    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: DISBURSEMENT_CREDENTIALS.apiUser,
-    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: DISBURSEMENT_CREDENTIALS.apiKey,
-    MALIPO_AIRTEL_MONEY_BASE_URL: sandboxUrl,
-    MALIPO_AIRTEL_MONEY_COUNTRY: 'UG',
-    MALIPO_AIRTEL_MONEY_CLIENT_ID: AIRTEL.clientId,
-    MALIPO_AIRTEL_MONEY_CLIENT_SECRET: AIRTEL.clientSecret,
-    MALIPO_AIRTEL_MONEY_PIN: AIRTEL.pin,
+    MALIPO_OPERATOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
     ...options.environment,
   };
 }

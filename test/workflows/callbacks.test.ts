@@ -23,10 +23,10 @@ describe('a callback of the operator', () => {
   const QUERY_GAP_MS = 200;
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
+    mtnMomoUrl: operator.url,
     environment: {
       ...NO_POLLS,
       MALIPO_MINIMUM_QUERY_GAP_MS: String(QUERY_GAP_MS),
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
     },
   }));
   beforeEach(() => {

@@ -15,7 +15,8 @@ import { countRows } from '../db/rows.ts';
 describe('a refusal by the operator', () => {
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
-    environment: { MALIPO_MTN_MOMO_BASE_URL: operator.url, MALIPO_POLL_SCHEDULE_MS: '100' },
+    mtnMomoUrl: operator.url,
+    environment: { MALIPO_POLL_SCHEDULE_MS: '100' },
   }));
   after(() => operator.stop());
 
@@ -43,7 +44,8 @@ describe('a released payout that nobody tried to send before its deadline', () =
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
     startsServer: false,
-    environment: { MALIPO_MTN_MOMO_BASE_URL: operator.url, MALIPO_PAYOUT_SEND_DEADLINE_MS: '1000' },
+    mtnMomoUrl: operator.url,
+    environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '1000' },
   }));
   after(() => operator.stop());
 

@@ -14,8 +14,8 @@ describe('an answer that the operator gives late', () => {
   const operator = useFixture(startScriptedOperator);
   const useEnvironment = (changes: Readonly<Record<string, string>>) =>
     useTestEnvironment(() => ({
+      mtnMomoUrl: operator.url,
       environment: {
-        MALIPO_MTN_MOMO_BASE_URL: operator.url,
         MALIPO_POLL_SCHEDULE_MS: '100',
         MALIPO_PROMPT_WINDOW_MS: '400',
         MALIPO_RECONCILE_SCHEDULE_MS: '100',

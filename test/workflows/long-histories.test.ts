@@ -13,11 +13,11 @@ type Metadata = { readonly currentDetails?: string };
 describe('the workflow of a payment about which the operator calls back again and again', () => {
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
+    mtnMomoUrl: operator.url,
     environment: {
       MALIPO_POLL_SCHEDULE_MS: '600000',
       MALIPO_MINIMUM_QUERY_GAP_MS: '50',
       MALIPO_PROMPT_WINDOW_MS: '600000',
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
     },
   }));
   before(() => {

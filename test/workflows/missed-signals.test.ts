@@ -72,8 +72,8 @@ describe('a decision on a payout', () => {
 describe('a callback about a collection', () => {
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
+    mtnMomoUrl: operator.url,
     environment: {
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
       MALIPO_POLL_SCHEDULE_MS: '100',
       MALIPO_PROMPT_WINDOW_MS: '300',
       MALIPO_RECONCILE_SCHEDULE_MS: '300',

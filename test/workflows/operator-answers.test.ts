@@ -30,7 +30,8 @@ describe('an answer of the operator', () => {
   const operator = useFixture(startScriptedOperator);
   const useEnvironment = (changes: Readonly<Record<string, string>> = {}) =>
     useTestEnvironment(() => ({
-      environment: { MALIPO_MTN_MOMO_BASE_URL: operator.url, ...SETTINGS, ...changes },
+      mtnMomoUrl: operator.url,
+      environment: { ...SETTINGS, ...changes },
     }));
   const testEnv = useEnvironment();
   const expiringEnv = useEnvironment(EXPIRING);

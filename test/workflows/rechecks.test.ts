@@ -53,8 +53,8 @@ describe('money that the operator returned without a callback that arrives', () 
 describe('the recheck of many final payments', () => {
   const operator = useFixture(startScriptedOperator, (stub) => stub.stop());
   const testEnv = useTestEnvironment(() => ({
+    mtnMomoUrl: operator.url,
     environment: {
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
       MALIPO_POLL_SCHEDULE_MS: '100',
       MALIPO_PROMPT_WINDOW_MS: '400',
       MALIPO_RECONCILE_SCHEDULE_MS: '100',

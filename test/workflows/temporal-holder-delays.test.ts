@@ -54,9 +54,9 @@ describe('the holder of Temporal', function () {
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
     startsServer: false,
+    mtnMomoUrl: operator.url,
     environment: {
       MALIPO_TEMPORAL_NAMESPACE: namespace,
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
       ...LOST_CALLBACKS,
       MALIPO_STALE_AFTER_MS: '200',
       MALIPO_PROMPT_DEADLINE_MS: '200000',

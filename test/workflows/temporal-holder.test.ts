@@ -52,8 +52,8 @@ describe('the holder of Temporal', function () {
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
     startsServer: false,
+    mtnMomoUrl: operator.url,
     environment: {
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
       ...LOST_CALLBACKS,
       MALIPO_STALE_AFTER_MS: '200',
       // What the operator leaves without an answer stays open for as long as a test needs.

@@ -5,7 +5,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually } from '../support/test-environment.ts';
+import { COLLECTION_CREDENTIALS, DISBURSEMENT_CREDENTIALS, eventually } from '../support/test-environment.ts';
 import { pay, untilState, type Payment } from '../support/payments.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
@@ -100,9 +100,9 @@ describe('a payment in the Temporal UI', () => {
       description: FIELDS.description,
       'API key': merchant.key,
       'webhook secret': merchant.webhookSecret,
-      'operator key': settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY!.reveal(),
-      'subscription key': settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY!.reveal(),
-      'payout key': settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY!.reveal(),
+      'operator key': COLLECTION_CREDENTIALS.apiKey,
+      'subscription key': COLLECTION_CREDENTIALS.subscriptionKey,
+      'payout key': DISBURSEMENT_CREDENTIALS.apiKey,
       'database address': settings.MALIPO_DATABASE_URL.reveal(),
     };
     for (const [name, value] of Object.entries(forbidden))

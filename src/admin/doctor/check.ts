@@ -1,5 +1,6 @@
 // What a check of the doctor is: one look at a deployment that changes nothing, with the remedy of what it finds.
 import type { Clocks } from '../../domain/clocks.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { loadUsableSettings } from '../../settings/config.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { ServiceFigures } from '../../operations/read-service-figures.ts';
@@ -10,6 +11,8 @@ export type Subject = {
   /** The settings that can be used, each by itself. */
   readonly settings: ReturnType<typeof loadUsableSettings>;
   readonly clocks: Clocks;
+  /** The operators with an account, as far as the database could be read. */
+  readonly operators: readonly OperatorId[];
 };
 
 /** What is wrong, in one line; a note is for people to know, and no fault of the deployment. */

@@ -2,6 +2,8 @@
 import { findExcessRights } from '../../db/platform/excess-rights.ts';
 import { readSchemaDifferences } from '../../db/platform/schema-files.ts';
 import { SEALED_COLUMNS } from '../../db/platform/sealed-secret.ts';
+import { listOperatorAccounts } from '../../db/accounts/operator-account.ts';
+import type { OperatorAccount } from '../../domain/payments/operator-account.ts';
 import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/accounts/attested-rows.ts';
 import { readTransport } from '../../db/platform/transport.ts';
 import { findEnvironment } from '../../db/platform/deployment.ts';
@@ -123,6 +125,28 @@ export const DATABASE_CHECKS: readonly Check[] = [
         if (others > 0) faults.push(`${others} of ${states.length} rows of ${table} are not attested by these keys`);
       }
       return faults;
+    },
+  },
+  {
+    name: 'operator accounts',
+    on: 'database',
+    looksAt:
+      'an account with an operator is active, each is as two of the staff agreed, and MALIPO_OPERATOR_KEYS, where it is set, opens its credentials',
+    remedy:
+      '`npm run staff -- account list`; operations.md, the operators. An account that somebody altered is used by no process: restore its row from a backup.',
+    async find(db, { settings: { MALIPO_ATTESTATION_KEYS: attestationKeys, MALIPO_OPERATOR_KEYS: ring } }) {
+      if (attestationKeys === undefined) return [];
+      const found = await listOperatorAccounts(db);
+      const ids = found.map(({ id }) => String(id));
+      const keys = await listAttestedKeys(db, 'operator_accounts', null, ROWS_LOOKED_AT);
+      const altered = keys.flat().filter((id) => !ids.includes(id));
+      const isOpened = ({ id, credentialsSealed }: OperatorAccount) =>
+        ring === undefined || tryToOpen(credentialsSealed, id, ring) !== null;
+      return [
+        ...(found.some(({ state }) => state === 'active') ? [] : ['no account is active: no payment is accepted']),
+        ...altered.map((id) => `${id} is not as the service wrote it: nobody uses it`),
+        ...found.filter((account) => !isOpened(account)).map(({ id }) => `no key opens the credentials of ${id}`),
+      ];
     },
   },
 ];

@@ -3,6 +3,8 @@ import { ConfigError, loadUsableSettings } from '../../settings/config.ts';
 import { loadClocks } from '../../settings/clocks.ts';
 import { openDatabase, type Database } from '../../db/platform/database.ts';
 import { readTransport } from '../../db/platform/transport.ts';
+import { listOperatorAccounts } from '../../db/accounts/operator-account.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { readServiceFigures, type ServiceFigures } from '../../operations/read-service-figures.ts';
 import { createRowAttestor } from '../../security/row-attestation.ts';
 import { withTemporalLook, type TemporalLook } from '../../temporal/inspection.ts';
@@ -29,10 +31,11 @@ type Looked = {
 /** Reads alone. The exit code is 1 when something is wrong, and 0 otherwise, whatever notes there are. */
 export async function examine(environment: Subject['environment']): Promise<{ text: string; exitCode: number }> {
   const settings = loadUsableSettings(environment);
-  const subject: Subject = { environment, settings, clocks: loadClocks(environment, []) };
+  const operators: OperatorId[] = [];
+  const subject: Subject = { environment, settings, clocks: loadClocks(environment, []), operators };
   const looked = [
     ...(await lookAll(SETTINGS_CHECKS, (check) => (check.on === 'settings' ? check.find(subject) : null))),
-    ...(await lookAtDatabase(subject)),
+    ...(await lookAtDatabase(subject, (found) => operators.push(...found))),
     ...(await lookAtTemporal(subject)),
   ];
   const wrong = looked.filter(({ findings }) => findings?.some((each) => typeof each === 'string')).length;
@@ -80,7 +83,10 @@ function outOfReach(part: keyof typeof REACHED, problem: string, checks: readonl
   return [{ name, remedy, findings: [problem] }, ...others];
 }
 
-async function lookAtDatabase(subject: Subject): Promise<Looked[]> {
+async function lookAtDatabase(
+  subject: Subject,
+  onOperators: (found: readonly OperatorId[]) => void,
+): Promise<Looked[]> {
   const checks = [...DATABASE_CHECKS, ...WORK_CHECKS];
   const db = openFor(subject);
   if (db === null) return outOfReach('database', 'MALIPO_DATABASE_URL is not set or cannot be used', checks);
@@ -93,6 +99,13 @@ async function lookAtDatabase(subject: Subject): Promise<Looked[]> {
       if (check.on === 'figures') return check.find(await (figures ??= figuresOf(db, subject)), subject);
       return check.on === 'database' ? check.find(db, subject) : null;
     });
+    // A database of another version may have none; the checks above say so.
+    onOperators(
+      await listOperatorAccounts(db).then(
+        (found) => found.map(({ operator }) => operator),
+        () => [],
+      ),
+    );
     return [{ name, remedy, findings: old }, ...inside];
   } catch (error) {
     return outOfReach('database', `PostgreSQL does not answer: ${reasonOf(error)}`, checks);

@@ -1,6 +1,4 @@
 // The doctor's checks of Temporal: what `npm run migrate` prepares there, and who works on it.
-import { coverageOf, reachedOperators } from '../../domain/payments/operator-catalogue.ts';
-import { findReachIn } from '../../settings/operators.ts';
 import { RETENTION_DAYS } from '../../temporal/setup.ts';
 import type { Check } from './check.ts';
 
@@ -45,11 +43,9 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
   {
     name: 'workers',
     on: 'Temporal',
-    looksAt: `a worker has asked each task queue for work in the last ${LONGEST_SILENCE_MS / 1000} s`,
+    looksAt: `a worker has asked the queue of each operator with an account, and each other one, for work in the last ${LONGEST_SILENCE_MS / 1000} s`,
     remedy: 'Start a process with the role worker (MALIPO_ROLES) on this namespace and MALIPO_TASK_QUEUE_PREFIX.',
-    async find(temporal, { settings }) {
-      const reach = findReachIn(settings);
-      const operators = reach === null ? [] : reachedOperators(coverageOf(reach));
+    async find(temporal, { operators }) {
       const idle = await temporal.idleQueues(operators, LONGEST_SILENCE_MS);
       return idle.map((queue) => `no worker asks for the tasks of ${queue}`);
     },

@@ -77,6 +77,13 @@ const SOURCES = {
       ...['proposedBy', 'createdAt', 'expiresAt', 'decidedBy', 'decidedAt', 'approvalSha256', 'endedAt'],
     ],
   },
+  operator_accounts: {
+    key: ['id'],
+    attested: [
+      ...['operator', 'country', 'currency', 'baseUrl', 'callsPerSecond', 'identifiers', 'credentialsSealed', 'state'],
+      ...['proposedBy', 'confirmedBy', 'proposalId', 'createdAt'],
+    ],
+  },
   // Older entries are not verified again before money leaves.
   ledger_checkpoints: { key: ['accountId'], attested: ['entry', 'balanceMinor', 'unattestedMinor'] },
 } as const satisfies Record<string, Source>;

@@ -2,11 +2,21 @@
 // here, a payload in `src/domain/accounts/staff-proposal.ts`, and a text about its token in `src/admin/staff-texts.ts`.
 import { stateConflict } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
+import { noOperatorAccount } from '../../domain/payments/operator-account.ts';
+import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 import { RECOVERY_LIFE_MS } from '../../domain/accounts/recovery.ts';
 import { staffMemberInactive, type StaffMember } from '../../domain/accounts/staff.ts';
 import type { StaffProposal, StaffProposalKind, StaffProposalPayloads } from '../../domain/accounts/staff-proposal.ts';
 import { recordStaffAct } from './audit.ts';
 import { listMerchantsOf } from './member.ts';
+import {
+  closeOperatorAccount,
+  findOperatorAccount,
+  hasOperatorAccount,
+  insertOperatorAccount,
+  rotateOperatorAccount,
+  type AgreedBy,
+} from './operator-account.ts';
 import { deleteRecoveryOf, replaceRecovery } from './recovery.ts';
 import {
   dismissStaff,
@@ -113,11 +123,79 @@ async function findSamePerson(tx: Tx, { user_id: id, email, name }: StaffProposa
   return user;
 }
 
+type ProposedAccount = StaffProposalPayloads['operator_account_addition'];
+
+const accountAddition: Kind<ProposedAccount> = {
+  propose: (tx, { payload }) => requireNoAccount(tx, payload),
+  async confirm(tx, { payload, proposal, by, at }) {
+    await requireNoAccount(tx, payload);
+    const { operator, country, currency } = payload;
+    await insertOperatorAccount(tx, {
+      ...{ operator, country, currency, ...termsIn(payload) },
+      ...agreedBy(proposal, by),
+      createdAt: at,
+    });
+  },
+};
+
+// A payment knows its operator, and not the account: it would be asked about at the wrong one.
+async function requireNoAccount(tx: Tx, { operator }: ProposedAccount): Promise<void> {
+  if (await hasOperatorAccount(tx, operator)) {
+    throw stateConflict(
+      `There is an account with ${OPERATORS[operator].name}: give it other credentials (account rotate), which opens a closed one again.`,
+    );
+  }
+}
+
+const accountRotation: Kind<ProposedAccount> = {
+  async propose(tx, { payload }) {
+    await requireAccount(tx, payload);
+  },
+  async confirm(tx, { payload, proposal, by }) {
+    await requireAccount(tx, payload);
+    await rotateOperatorAccount(tx, { ...termsIn(payload), ...agreedBy(proposal, by) });
+  },
+};
+
+const accountClosing: Kind<StaffProposalPayloads['operator_account_closing']> = {
+  async propose(tx, { payload }) {
+    await requireOpenAccount(tx, payload);
+  },
+  async confirm(tx, { payload, proposal, by }) {
+    await requireOpenAccount(tx, payload);
+    await closeOperatorAccount(tx, payload.account, agreedBy(proposal, by));
+  },
+};
+
+type AccountNamed = StaffProposalPayloads['operator_account_closing'];
+
+async function requireAccount(tx: Tx, { account }: AccountNamed) {
+  const found = await findOperatorAccount(tx, account);
+  if (found === null) throw noOperatorAccount();
+  return found;
+}
+
+async function requireOpenAccount(tx: Tx, named: AccountNamed): Promise<void> {
+  if ((await requireAccount(tx, named)).state === 'closed') throw stateConflict('The account is closed already.');
+}
+
+function termsIn(payload: ProposedAccount) {
+  const { account: id, base_url: baseUrl, calls_per_second: callsPerSecond, identifiers } = payload;
+  return { id, baseUrl, callsPerSecond, identifiers, credentialsSealed: payload.credentials_sealed };
+}
+
+function agreedBy({ id, proposedBy }: Pick<StaffProposal, 'id' | 'proposedBy'>, by: StaffMember): AgreedBy {
+  return { proposedBy: proposedBy.id, confirmedBy: by.id, proposalId: id };
+}
+
 const KINDS: { readonly [Name in StaffProposalKind]: Kind<StaffProposalPayloads[Name]> } = {
   staff_addition: addition,
   staff_reset: reset,
   staff_end: end,
   recovery,
+  operator_account_addition: accountAddition,
+  operator_account_rotation: accountRotation,
+  operator_account_closing: accountClosing,
 };
 
 type Of<Name extends StaffProposalKind> = { readonly kind: Name; readonly payload: StaffProposalPayloads[Name] };

@@ -16,7 +16,7 @@ COMMENT ON COLUMN operator_tokens.number IS
   'Counts the renewals: a process that renews names the number that it replaces, so that it replaces no later token. 0: the first '
   'token is on its way.';
 COMMENT ON COLUMN operator_tokens.token_sealed IS
-  'Sealed for `operator.product`. It is not sealed again when keys change: one that cannot be opened is renewed.';
+  'Sealed for `operator.product.proposal`, the proposal of the credentials. It is not sealed again when keys change: one that cannot be opened is renewed.';
 COMMENT ON COLUMN operator_tokens.renewing_until IS
   'Until this time one process asks the operator for a new token, and no other one does. If that process died, another one asks '
   'then.';

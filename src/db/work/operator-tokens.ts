@@ -1,4 +1,5 @@
 // Access tokens of operators, shared by all processes: sealed, and renewed by one process at a time.
+import type { StaffProposalId } from '../../domain/ids.ts';
 import type { Product } from '../../domain/payments/breaker.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { seal, tryToOpen, type KeyRing } from '../../security/sealing.ts';
@@ -29,13 +30,18 @@ export type OperatorToken = {
 
 export type OperatorTokens = ReturnType<typeof operatorTokens>;
 
+type TokenRow = {
+  readonly operator: OperatorId;
+  readonly product: Product;
+  /** By which the account has its present credentials: a token of earlier ones is not opened, and renewed. */
+  readonly proposalId: StaffProposalId;
+  readonly ring: KeyRing;
+};
+
 /** The token of one product. Each method is one statement, and rejects if the database is unavailable. */
-export function operatorTokens(
-  db: Queryable,
-  { operator, product, ring }: { readonly operator: OperatorId; readonly product: Product; readonly ring: KeyRing },
-) {
+export function operatorTokens(db: Queryable, { operator, product, proposalId, ring }: TokenRow) {
   const row = [operator, product];
-  const context = row.join('.');
+  const context = [...row, proposalId].join('.');
   return {
     /** Null if there is none, or if none of our keys opens it, so that it is renewed. */
     async read(): Promise<OperatorToken | null> {

@@ -1,6 +1,9 @@
 // Proposals of the service's staff, which another one of the staff confirms.
 import { stateConflict, type DomainError } from '../errors.ts';
-import type { StaffId, StaffProposalId, UserId } from '../ids.ts';
+import type { OperatorAccountId, StaffId, StaffProposalId, UserId } from '../ids.ts';
+import type { Currency } from '../money.ts';
+import { accountName, accountText } from '../payments/operator-account.ts';
+import type { OperatorId } from '../payments/operator-catalogue.ts';
 import type { StaffMember, StaffName } from './staff.ts';
 
 /** The payload of each kind, as stored in the row. Names stand for what people read when they decide. */
@@ -16,6 +19,25 @@ export type StaffProposalPayloads = {
     readonly name: string;
     readonly reason: string;
   };
+  readonly operator_account_addition: ProposedAccount;
+  /** Other credentials or terms of the same account. A closed one is open again. */
+  readonly operator_account_rotation: ProposedAccount;
+  readonly operator_account_closing: AccountNamed;
+};
+
+type AccountNamed = {
+  readonly account: OperatorAccountId;
+  readonly operator: OperatorId;
+  readonly country: string | null;
+};
+
+type ProposedAccount = AccountNamed & {
+  readonly currency: Currency | null;
+  readonly base_url: string;
+  readonly calls_per_second: number;
+  /** The credentials that are no secret: those who decide see them. */
+  readonly identifiers: Readonly<Record<string, string>>;
+  readonly credentials_sealed: string;
 };
 export type StaffProposalKind = keyof StaffProposalPayloads;
 
@@ -48,6 +70,9 @@ export const TOKENS_OF: Readonly<Record<StaffProposalKind, 'none' | 'confirmer' 
   staff_reset: 'both',
   staff_end: 'none',
   recovery: 'confirmer',
+  operator_account_addition: 'none',
+  operator_account_rotation: 'none',
+  operator_account_closing: 'none',
 };
 
 /** The proposal in one line, for the people who decide. */
@@ -61,12 +86,35 @@ export function staffProposalText({ kind, payload }: Proposed): string {
       return `${payload.name} is no longer one of the staff`;
     case 'recovery':
       return `${payload.name} (${payload.email}) sets a new password, without their second factor: ${payload.reason}`;
+    case 'operator_account_addition':
+      return `payments go to ${textOf(payload)}`;
+    case 'operator_account_rotation':
+      return `the account ${payload.account} has other credentials, and is open: ${textOf(payload)}`;
+    case 'operator_account_closing':
+      return `the account ${payload.account} with ${accountName(payload)} takes no more payments`;
   }
 }
 
-/** The proposal in the service's own audit log, which is kept for ever: a merchant's person only by their id. */
+function textOf({ base_url: baseUrl, calls_per_second: callsPerSecond, ...named }: ProposedAccount): string {
+  return accountText({ ...named, baseUrl, callsPerSecond }, named.identifiers);
+}
+
+/**
+ * The proposal in the service's own audit log, which is kept for ever: a merchant's person only by their id, and no credential, not even a
+ * sealed one.
+ */
 export function auditedProposal({ kind, payload }: Proposed): object {
-  return kind === 'recovery' ? { kind, user_id: payload.user_id, reason: payload.reason } : { kind, ...payload };
+  switch (kind) {
+    case 'recovery':
+      return { kind, user_id: payload.user_id, reason: payload.reason };
+    case 'operator_account_addition':
+    case 'operator_account_rotation': {
+      const { credentials_sealed: _, ...shown } = payload;
+      return { kind, ...shown };
+    }
+    default:
+      return { kind, ...payload };
+  }
 }
 
 /** One error for an unknown id and for a proposal that was decided or has expired. */

@@ -29,17 +29,6 @@ export type Market = {
   readonly amounts: RulesByKind;
 };
 
-/** The countries of MTN's systems, by its own names for them. */
-const MTN_SYSTEMS = {
-  mtnuganda: 'UG',
-  mtnrwanda: 'RW',
-  mtncameroon: 'CM',
-  mtnivorycoast: 'CI',
-  mtnbenin: 'BJ',
-  mtnghana: 'GH',
-  mtnzambia: 'ZM',
-} as const satisfies Readonly<Record<string, keyof typeof MTN_PREFIXES>>;
-
 const MTN_MARKETS: readonly Market[] = marketsWith(MTN_PREFIXES, {
   UG: ['256', 'UGX', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }],
   RW: ['250', 'RWF', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }],
@@ -138,6 +127,8 @@ type Messages = {
 type OperatorEntry = {
   readonly name: string;
   readonly markets: readonly Market[];
+  /** Whether one account with its test system serves every market; any other account serves one country. */
+  readonly hasSharedTestSystem: boolean;
   /** How many `not_found` statuses in a row count as evidence for a payout or refund: statuses may lag. */
   readonly notFoundsNeeded: number;
   readonly capabilities: {
@@ -155,6 +146,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
   'mtn-momo': {
     name: 'MTN MoMo',
     markets: MTN_MARKETS,
+    hasSharedTestSystem: true,
     notFoundsNeeded: 3,
     capabilities: {
       collection: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: 'prompt' },
@@ -166,6 +158,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
   'airtel-money': {
     name: 'Airtel Money',
     markets: AIRTEL_MARKETS,
+    hasSharedTestSystem: false,
     notFoundsNeeded: 3,
     capabilities: {
       collection: { ...ASKED_BY_OUR_KEY, statusSays: { amount: false, receipt: true }, authorisation: 'prompt' },
@@ -177,6 +170,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
   daraja: {
     name: 'M-Pesa',
     markets: DARAJA_MARKETS,
+    hasSharedTestSystem: false,
     notFoundsNeeded: 3,
     capabilities: {
       collection: {
@@ -229,40 +223,28 @@ export const OPERATOR_IDS = Object.keys(OPERATORS) as [OperatorId, ...OperatorId
 /** The markets in which a deployment reaches each operator. */
 export type Coverage = Readonly<Record<OperatorId, readonly Market[]>>;
 
-const MTN_SANDBOX = 'sandbox';
-/** The sandbox takes the phones of every country; any other target environment serves one country. */
-export const MTN_TARGET_ENVIRONMENTS = [MTN_SANDBOX, ...Object.keys(MTN_SYSTEMS)];
-/** An account with Airtel serves one country. */
-export const AIRTEL_COUNTRIES = AIRTEL_MARKETS.map(({ country }) => country);
-
-/** The configured reach of a deployment: MTN's target environment, and the country of its account with each other operator, if any. */
-export type Reach = {
-  readonly mtnMomo: string;
-  readonly airtelMoney?: string | undefined;
-  readonly daraja?: 'KE' | undefined;
-};
+/** The country of the account with each operator; null: every market. Without an account it has no entry. */
+export type Reach = Readonly<Partial<Record<OperatorId, string | null>>>;
 
 /** The markets that a deployment with this reach serves, with its changes of prefixes. */
-export function coverageOf({ mtnMomo, airtelMoney, daraja }: Reach, changes: readonly PrefixChange[] = []): Coverage {
-  const mtnCountry: string | undefined = new Map(Object.entries(MTN_SYSTEMS)).get(mtnMomo);
-  const reached = {
-    'mtn-momo': ({ country }: Market) => mtnMomo === MTN_SANDBOX || country === mtnCountry,
-    'airtel-money': ({ country }: Market) => country === airtelMoney,
-    daraja: ({ country }: Market) => country === daraja,
+export function coverageOf(reach: Reach, changes: readonly PrefixChange[] = []): Coverage {
+  const served = (operator: OperatorId): readonly Market[] => {
+    const country = reach[operator];
+    if (country === undefined) return [];
+    const markets = OPERATORS[operator].markets.filter((market) => country === null || market.country === country);
+    return markets.map((market) => withChange(operator, market, changes));
   };
-  const served = (operator: OperatorId) =>
-    OPERATORS[operator].markets.filter(reached[operator]).map((market) => withChange(operator, market, changes));
-  return { 'mtn-momo': served('mtn-momo'), 'airtel-money': served('airtel-money'), daraja: served('daraja') };
+  return Object.fromEntries(OPERATOR_IDS.map((id) => [id, served(id)])) as Record<OperatorId, readonly Market[]>;
 }
 
 export function reachedOperators(coverage: Coverage): OperatorId[] {
   return OPERATOR_IDS.filter((operator) => coverage[operator].length > 0);
 }
 
-/** The market of an account with Airtel. Throws for a country without one. */
-export function airtelMarket(country: string): Market {
-  const market = AIRTEL_MARKETS.find((each) => each.country === country);
-  if (!market) throw new Error(`Airtel Money has no market in ${country}`);
+/** Throws for a country in which the operator has no market. */
+export function marketOf(operator: OperatorId, country: string): Market {
+  const market = OPERATORS[operator].markets.find((each) => each.country === country);
+  if (!market) throw new Error(`${OPERATORS[operator].name} has no market in ${country}`);
   return market;
 }
 

@@ -1,6 +1,7 @@
 // Entry: the sandbox operator, the stand-in for mobile-money operators in the test environment.
 import { securityHeaders } from '../../api/security-headers.ts';
-import { loadSandboxSettings, type SandboxProcessSettings } from '../../settings/config.ts';
+import { loadSandboxSettings } from '../../settings/config.ts';
+import type { SandboxProcessSettings } from '../../settings/sandbox.ts';
 import { createLog } from '../../log.ts';
 import type { SandboxConfig, SandboxDaraja } from '../../sandbox/sandbox-config.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
@@ -12,16 +13,16 @@ await runProcess('sandbox', async () => {
   const sandbox = await startSandbox({
     host: settings.MALIPO_SANDBOX_HOST,
     port: settings.MALIPO_SANDBOX_PORT,
-    targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
+    targetEnvironment: 'sandbox',
     collection: {
-      subscriptionKey: settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY.reveal(),
-      apiUser: settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,
-      apiKey: settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY.reveal(),
+      subscriptionKey: settings.MALIPO_SANDBOX_MTN_COLLECTION_SUBSCRIPTION_KEY.reveal(),
+      apiUser: settings.MALIPO_SANDBOX_MTN_COLLECTION_API_USER,
+      apiKey: settings.MALIPO_SANDBOX_MTN_COLLECTION_API_KEY.reveal(),
     },
     disbursement: {
-      subscriptionKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY.reveal(),
-      apiUser: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_USER,
-      apiKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY.reveal(),
+      subscriptionKey: settings.MALIPO_SANDBOX_MTN_DISBURSEMENT_SUBSCRIPTION_KEY.reveal(),
+      apiUser: settings.MALIPO_SANDBOX_MTN_DISBURSEMENT_API_USER,
+      apiKey: settings.MALIPO_SANDBOX_MTN_DISBURSEMENT_API_KEY.reveal(),
     },
     ...airtelIn(settings),
     ...darajaIn(settings),
@@ -47,9 +48,9 @@ await runProcess('sandbox', async () => {
 
 function airtelIn(settings: SandboxProcessSettings): Pick<SandboxConfig, 'airtel'> {
   const {
-    MALIPO_AIRTEL_MONEY_CLIENT_ID: clientId,
-    MALIPO_AIRTEL_MONEY_CLIENT_SECRET: clientSecret,
-    MALIPO_AIRTEL_MONEY_PIN: pin,
+    MALIPO_SANDBOX_AIRTEL_CLIENT_ID: clientId,
+    MALIPO_SANDBOX_AIRTEL_CLIENT_SECRET: clientSecret,
+    MALIPO_SANDBOX_AIRTEL_PIN: pin,
     MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: callbackUrl,
   } = settings;
   if (clientId === undefined || clientSecret === undefined || pin === undefined) return {};
@@ -60,13 +61,13 @@ function airtelIn(settings: SandboxProcessSettings): Pick<SandboxConfig, 'airtel
 // The group is set whole or not at all.
 function darajaIn(settings: SandboxProcessSettings): Partial<SandboxConfig> {
   const account = {
-    consumerKey: settings.MALIPO_DARAJA_CONSUMER_KEY,
-    consumerSecret: settings.MALIPO_DARAJA_CONSUMER_SECRET?.reveal(),
-    shortcode: settings.MALIPO_DARAJA_SHORTCODE,
-    passkey: settings.MALIPO_DARAJA_PASSKEY?.reveal(),
-    payoutShortcode: settings.MALIPO_DARAJA_PAYOUT_SHORTCODE,
-    initiatorName: settings.MALIPO_DARAJA_INITIATOR_NAME,
-    initiatorPassword: settings.MALIPO_DARAJA_INITIATOR_PASSWORD?.reveal(),
+    consumerKey: settings.MALIPO_SANDBOX_DARAJA_CONSUMER_KEY,
+    consumerSecret: settings.MALIPO_SANDBOX_DARAJA_CONSUMER_SECRET?.reveal(),
+    shortcode: settings.MALIPO_SANDBOX_DARAJA_SHORTCODE,
+    passkey: settings.MALIPO_SANDBOX_DARAJA_PASSKEY?.reveal(),
+    payoutShortcode: settings.MALIPO_SANDBOX_DARAJA_PAYOUT_SHORTCODE,
+    initiatorName: settings.MALIPO_SANDBOX_DARAJA_INITIATOR_NAME,
+    initiatorPassword: settings.MALIPO_SANDBOX_DARAJA_INITIATOR_PASSWORD?.reveal(),
   };
   const privateKey = settings.MALIPO_SANDBOX_DARAJA_PRIVATE_KEY?.reveal();
   return isWhole(account) ? { daraja: { ...account, ...(privateKey !== undefined && { privateKey }) } } : {};

@@ -16,7 +16,7 @@ const UGANDAN = '256772000100';
 const RWANDAN = '250788000100';
 
 describe('a live deployment at MTN Uganda', () => {
-  const testEnv = useTestEnvironment(API_ONLY);
+  const testEnv = useTestEnvironment({ ...API_ONLY, mtnMomoCountry: 'UG', hasAirtel: false });
   let baseUrl: string;
 
   before(async () => {

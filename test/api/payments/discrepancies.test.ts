@@ -50,8 +50,8 @@ describe('an operator that contradicts a final payment', () => {
   before(async () => {
     operator = await startScriptedOperator();
     testEnv = await startTestEnvironment({
+      mtnMomoUrl: operator.url,
       environment: {
-        MALIPO_MTN_MOMO_BASE_URL: operator.url,
         // A status query without an answer stays open for as long as a test needs.
         MALIPO_OPERATOR_TIMEOUT_MS: '15000',
         MALIPO_NOT_FOUND_GRACE_MS: '16000',

@@ -1,6 +1,12 @@
 // Rows of the staff for the cases of the database's rules: two people, one who has not enrolled, and what they agreed on.
 import type { Database } from '../../../src/db/platform/database.ts';
-import { newId, type StaffId, type StaffProposalId, type UserId } from '../../../src/domain/ids.ts';
+import {
+  newId,
+  type OperatorAccountId,
+  type StaffId,
+  type StaffProposalId,
+  type UserId,
+} from '../../../src/domain/ids.ts';
 import { parseStaffName } from '../../../src/domain/accounts/staff.ts';
 import { addFirstStaff, agree, AMINA, BRIAN } from '../../support/staff.ts';
 import { oneRow } from '../rows.ts';
@@ -12,6 +18,9 @@ export type StaffFixture = {
     /** Confirmed proposals of which nothing follows yet. */
     readonly addition: StaffProposalId;
     readonly recovery: StaffProposalId;
+    readonly account: StaffProposalId;
+    /** That of the agreed account. */
+    readonly accountId: OperatorAccountId;
   };
 };
 
@@ -24,8 +33,21 @@ export async function makeStaffFixture(db: Database, ownerId: UserId): Promise<S
   const { id } = await oneRow<{ id: StaffId }>(db, 'SELECT id FROM staff_members WHERE name = $1', [name]);
   const addition = await confirmed(db, 'staff_addition', { name: ADDED_NAME });
   const recovery = await confirmed(db, 'recovery', { user_id: ownerId });
-  return { staff: { newcomerId: id, addition, recovery } };
+  const accountId = newId('opa');
+  const account = await confirmed(db, 'operator_account_addition', { ...ACCOUNT, account: accountId });
+  return { staff: { newcomerId: id, addition, recovery, account, accountId } };
 }
+
+/** What two of the staff agree on for an account. */
+export const ACCOUNT = {
+  operator: 'mtn-momo',
+  country: 'UG',
+  currency: 'UGX',
+  base_url: 'https://operator.example',
+  calls_per_second: 20,
+  identifiers: { user: 'u' },
+  credentials_sealed: 'k.sealed',
+};
 
 async function confirmed(db: Database, kind: string, payload: object): Promise<StaffProposalId> {
   const id = newId('spr');
@@ -42,7 +64,8 @@ export function confirmedProposal(id: StaffProposalId, kind: string, payload: ob
       values: [id, kind, JSON.stringify(payload), AMINA.id],
     },
     {
-      text: "UPDATE staff_proposals SET state = 'confirmed', decided_by = $2, decided_at = now() WHERE id = $1",
+      // Of several in one transaction, each is later than the one before.
+      text: "UPDATE staff_proposals SET state = 'confirmed', decided_by = $2, decided_at = clock_timestamp() WHERE id = $1",
       values: [id, BRIAN.id],
     },
   ];
@@ -56,6 +79,16 @@ export const STAFF_ROWS = {
     added_by: AMINA.id,
     confirmed_by: BRIAN.id,
     proposal_id: staff.addition,
+    created_at: new Date(),
+  }),
+  operator_accounts: ({ staff }: StaffFixture) => ({
+    id: staff.accountId,
+    ...ACCOUNT,
+    identifiers: JSON.stringify(ACCOUNT.identifiers),
+    state: 'active',
+    proposed_by: AMINA.id,
+    confirmed_by: BRIAN.id,
+    proposal_id: staff.account,
     created_at: new Date(),
   }),
   staff_proposals: () => ({

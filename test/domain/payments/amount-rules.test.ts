@@ -88,8 +88,8 @@ describe('the amounts of a deployment', () => {
       { operator: 'mtn-momo', country: 'ZM', currency: 'ZMW', kind: 'payout', ...rulesOf(1n, 500n, 1n) },
     ]);
     const [before, after] = [
-      coverageOf({ mtnMomo: 'sandbox' }),
-      withAmountChanges(coverageOf({ mtnMomo: 'sandbox' }), changes),
+      coverageOf({ 'mtn-momo': null }),
+      withAmountChanges(coverageOf({ 'mtn-momo': null }), changes),
     ];
     const of = (coverage: typeof before, country: string) =>
       coverage['mtn-momo'].find((market) => market.country === country)!;

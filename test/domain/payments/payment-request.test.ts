@@ -6,7 +6,7 @@ import { readAmountChanges, type RequestedKind } from '../../../src/domain/payme
 import { coverageOf, OPERATORS, withAmountChanges } from '../../../src/domain/payments/operator-catalogue.ts';
 import { REQUEST } from './collections.ts';
 
-const EVERYWHERE = coverageOf({ mtnMomo: 'sandbox' });
+const EVERYWHERE = coverageOf({ 'mtn-momo': null });
 
 function issuesOf(request: Partial<PaymentRequest>): [string, string][] {
   try {
@@ -64,7 +64,7 @@ describe('a payment request', () => {
     };
     refused('254712345678', /MTN MoMo serves no numbers of Kenya/);
     refused('250788000100', /MTN MoMo serves no numbers of Rwanda/);
-    refused('256752000100', /No available operator supports UGX/, coverageOf({ mtnMomo: 'mtnrwanda' }));
+    refused('256752000100', /No available operator supports UGX/, coverageOf({ 'mtn-momo': 'RW' }));
   });
 
   it('is accepted for exactly the least and the most that the operator takes', () => {

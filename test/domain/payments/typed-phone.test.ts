@@ -4,10 +4,10 @@ import type { Currency } from '../../../src/domain/money.ts';
 import { countriesOf, coverageOf } from '../../../src/domain/payments/operator-catalogue.ts';
 import { readTypedPhone } from '../../../src/domain/payments/typed-phone.ts';
 
-const typed = (text: string, currency: Currency, environment = 'sandbox') =>
-  readTypedPhone(text, countriesOf(currency, coverageOf({ mtnMomo: environment })));
-const read = (text: string, currency: Currency, environment?: string) => {
-  const found = typed(text, currency, environment);
+const typed = (text: string, currency: Currency, country: string | null = null) =>
+  readTypedPhone(text, countriesOf(currency, coverageOf({ 'mtn-momo': country })));
+const read = (text: string, currency: Currency, country?: string) => {
+  const found = typed(text, currency, country);
   return found.kind === 'phone' ? found.phone.digits : null;
 };
 const messageOf = (text: string, currency: Currency) => {
@@ -69,7 +69,7 @@ describe('a number that a person types', () => {
     assert.equal(read('078 812 3456', 'RWF'), '250788123456');
     assert.equal(read('05 04 12 34 56', 'XOF'), '2250504123456');
     assert.equal(read('233241234567', 'UGX'), '233241234567');
-    assert.equal(read('01 97 12 34 56', 'XOF', 'mtnivorycoast'), '2250197123456');
+    assert.equal(read('01 97 12 34 56', 'XOF', 'CI'), '2250197123456');
   });
 
   it('is of several countries where it is, and none of them is guessed', () => {

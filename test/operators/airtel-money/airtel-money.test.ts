@@ -1,5 +1,5 @@
 // The conformance suite with the Airtel Money adapter, against the sandbox operator over real HTTP.
-import { airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts';
+import { marketOf } from '../../../src/domain/payments/operator-catalogue.ts';
 import { ownTokens } from '../../support/own-tokens.ts';
 import { createAirtelMoney } from '../../../src/operators/airtel-money/airtel-money.ts';
 import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
@@ -29,7 +29,7 @@ async function startHarness(): Promise<AdapterHarness> {
     baseUrl: sandbox.url,
     credentials: { clientId, clientSecret },
     pin,
-    market: airtelMarket('UG'),
+    market: marketOf('airtel-money', 'UG'),
     requestTimeoutMs: 3000,
     connections: 4,
     tokens: ownTokens(),

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts';
+import { marketOf } from '../../../src/domain/payments/operator-catalogue.ts';
 import { ownTokens } from '../../support/own-tokens.ts';
 import { createAirtelMoney } from '../../../src/operators/airtel-money/airtel-money.ts';
 import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
@@ -29,7 +29,7 @@ describe('the Airtel adapter', () => {
       baseUrl: first.url,
       credentials: { clientId, clientSecret },
       pin,
-      market: airtelMarket('UG'),
+      market: marketOf('airtel-money', 'UG'),
       requestTimeoutMs: 20_000,
       connections: 2,
       tokens: ownTokens(),

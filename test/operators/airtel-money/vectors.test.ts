@@ -1,6 +1,6 @@
 // The Airtel adapter's requests, compared with the vectors of its wire: the sandbox operator's own key reads what is signed and encrypted.
 import assert from 'node:assert/strict';
-import { AIRTEL_COUNTRIES, airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts';
+import { OPERATORS } from '../../../src/domain/payments/operator-catalogue.ts';
 import { createAirtelKeys } from '../../../src/sandbox/airtel-keys.ts';
 import { json } from '../stub-operator.ts';
 import { sendsItsVectors, type SentRequest } from '../vectors.ts';
@@ -20,7 +20,7 @@ sendsItsVectors(
     },
     async openFor(currency) {
       wire.replyToKeys(json(200, { data: { key_id: '1', key: await keys.publicKey() }, status: { success: true } }));
-      const market = AIRTEL_COUNTRIES.map(airtelMarket).find((each) => each.currency === currency);
+      const market = OPERATORS['airtel-money'].markets.find((each) => each.currency === currency);
       assert.ok(market !== undefined);
       // The harness closes its own adapter alone.
       await wire.operator.close();

@@ -1,6 +1,6 @@
 // The Airtel Money adapter in front of a stub operator, which has a key pair and answers what a test chooses.
 import { constants, createDecipheriv, generateKeyPairSync, privateDecrypt } from 'node:crypto';
-import { airtelMarket } from '../../../src/domain/payments/operator-catalogue.ts';
+import { marketOf } from '../../../src/domain/payments/operator-catalogue.ts';
 import { createAirtelMoney, type AirtelMoneyConfig } from '../../../src/operators/airtel-money/airtel-money.ts';
 import { transactionIdOf } from '../../../src/operators/airtel-money/transaction-id.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
@@ -45,7 +45,7 @@ export function useAirtelWire(): AirtelWire {
         baseUrl: wire.stub.url,
         credentials: { clientId: 'the-client', clientSecret: 'the-secret' },
         pin: '2580',
-        market: airtelMarket('UG'),
+        market: marketOf('airtel-money', 'UG'),
         requestTimeoutMs: AMPLE_MS,
         connections: 4,
         tokens: ownTokens(),
