@@ -23,7 +23,7 @@ export async function createMerchantWithOwners(
   { db, baseUrl, by }: By<ActingDatabase>,
 ): Promise<string> {
   const served = await findCurrenciesServed(db);
-  if (served.length === 0) throw new Error('there is no account with an operator yet: account add makes one');
+  if (served.length === 0) throw new Error('no account with an operator is active: account add makes one');
   if (!served.includes(currency)) {
     throw new Error(`no operator here supports ${currency}; --currency must be one of ${served.join(', ')}`);
   }

@@ -138,7 +138,7 @@ describe('the token of an operator', () => {
 
   it('of earlier credentials is renewed', async () => {
     await cacheOf().get();
-    assert.equal((await store().read())?.token, 'token 1');
+    assert.equal((await store().read())?.token, 'token-1');
     assert.deepEqual((await store(ring, newId('spr')).read())?.token, null);
   });
 
