@@ -105,7 +105,7 @@ function configPage(): string {
     `In milliseconds, ${SHORTEST_DURATION_MS} or more where nothing else is stated; a list is a schedule. \`MALIPO_CLOCKS\` chooses the column \`real\` or \`demo\`, and each duration can be set by itself.`,
     markdownTable(['setting', 'meaning', 'real', 'demo', 'least', 'least in live'], durations),
     '## The sandbox operator',
-    'It shares the operator’s settings with the server: both must have the same values. The float is in whole units of each currency.',
+    'It is the operators’ side: the accounts with it have the same credentials. The float is in whole units of each currency.',
     markdownTable(['setting', 'default'], settingsOf('sandbox')),
   ]);
 }

@@ -23,7 +23,7 @@ import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter } from '../dispatcher/work-starter.ts';
 import { OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
-import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
+import { ensureLedgerAccounts } from '../operations/payments/ensure-ledger-accounts.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { checkAccount, checkEnvironment } from './check-database.ts';
 import { watchOperatorAccounts } from './operator-accounts.ts';
@@ -73,6 +73,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   const { log, pause = sleep } = options;
   const parts = assemble(config, options, await openTraces(config, log));
   await checkEnvironment(parts.db, config.settings.MALIPO_ENVIRONMENT, log).catch(closing(parts));
+  parts.accounts.start();
   const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
   const { metrics, api } = await startListeners(parts, has('api'));
   const closeAll = async (...roles: readonly Stoppable[]): Promise<void> => {
@@ -272,7 +273,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   let isStopped = false;
   const ledgerAccounts = keepTrying({
     failure: 'the ledger accounts of the operators could not be created',
-    work: () => ensureOperatorAccounts(db),
+    work: () => ensureLedgerAccounts(db),
     log,
   });
   const workers = temporal.whenConnected().then((connection): Stoppable[] => {

@@ -24,7 +24,9 @@ export type OperatorAccountWatch = {
   coverage(): Coverage;
   /** Why no payment can be judged yet; null once the accounts were read. */
   fault(): string | null;
-  /** Reads them now. */
+  /** Reads them at once, and then again and again. Call it once the environment of the database is known. */
+  start(): void;
+  /** Reads them now, if it was started. */
   wake(): void;
   /** Called after each read. */
   onRead(listener: () => void): void;
@@ -33,7 +35,6 @@ export type OperatorAccountWatch = {
 
 type WatchOptions = { readonly db: Queryable; readonly settings: Config['settings']; readonly log: Log };
 
-/** Reads them at once, and then again and again until it is stopped. */
 export function watchOperatorAccounts({ db, settings, log }: WatchOptions): OperatorAccountWatch {
   const listeners: (() => void)[] = [];
   const coverageWith = (accounts: readonly OperatorAccount[]) =>
@@ -43,11 +44,14 @@ export function watchOperatorAccounts({ db, settings, log }: WatchOptions): Oper
     );
   let accounts: readonly OperatorAccount[] | null = null;
   let coverage = coverageWith([]);
+  let isUnread = false;
+  let timer: NodeJS.Timeout | undefined;
 
   async function read(): Promise<void> {
     const found = await listOperatorAccounts(db);
     note(found);
     accounts = found;
+    isUnread = false;
     coverage = coverageWith(found);
     for (const listener of listeners) listener();
   }
@@ -55,24 +59,29 @@ export function watchOperatorAccounts({ db, settings, log }: WatchOptions): Oper
   function note(found: readonly OperatorAccount[]): void {
     for (const { id, operator, state, proposalId } of found) {
       if (accounts?.some((before) => before.proposalId === proposalId) === true) continue;
-      log.info({ account: id, operator, state }, 'an account with an operator is used as the staff agreed');
+      log.info({ id, operator, status: state }, 'an account with an operator is used as the staff agreed');
     }
   }
 
   const loop = createCoalescingLoop({
     pass: read,
     onError(error) {
-      log.warn({ error }, 'the accounts with operators could not be read; they are read again');
+      if (!isUnread) log.warn({ error }, 'the accounts with operators could not be read; they are read again');
+      isUnread = true;
     },
   });
-  loop.wake();
-  const timer = setInterval(loop.wake, READ_EVERY_MS);
   return {
     find: (operator) => accounts?.find((account) => account.operator === operator),
     operators: () => (accounts ?? []).map(({ operator }) => operator),
     coverage: () => coverage,
     fault: () => (accounts === null ? 'the accounts with operators are not known yet' : null),
-    wake: loop.wake,
+    start() {
+      timer ??= setInterval(loop.wake, READ_EVERY_MS);
+      loop.wake();
+    },
+    wake() {
+      if (timer !== undefined) loop.wake();
+    },
     onRead: (listener) => void listeners.push(listener),
     async stop() {
       clearInterval(timer);

@@ -136,7 +136,7 @@ export function createOperators({ config, db, accounts, onCalled, log }: Operato
       const around = { settings, requestTimeoutMs: clocks.operatorTimeoutMs, tokensOf };
       return measuredOperator(createAdapter(operator, account, around), onCalled);
     } catch (error) {
-      log.error({ error, account: id, operator }, 'the credentials of an account cannot be used');
+      log.error({ error, id, operator }, 'the credentials of an account cannot be used');
       return absent[operator];
     }
   }

@@ -3,7 +3,7 @@ import { openDatabase, type Database } from '../db/platform/database.ts';
 import { findEnvironment, stampEnvironment } from '../db/platform/deployment.ts';
 import { migrate } from '../db/platform/migrate.ts';
 import type { Environment } from '../domain/event.ts';
-import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
+import { ensureLedgerAccounts } from '../operations/payments/ensure-ledger-accounts.ts';
 import { otherEnvironment } from './check-database.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -30,7 +30,7 @@ export async function prepareDatabase(
     const applied = await migrate(ownerUrl, { report });
     await stampEnvironment(db, environment, new Date());
     await refuseOther(db, environment);
-    await ensureOperatorAccounts(db);
+    await ensureLedgerAccounts(db);
     return applied;
   } finally {
     await db.close();

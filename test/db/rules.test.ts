@@ -163,12 +163,12 @@ const NEEDS_NO_CASE: readonly string[] = [
   // Numbered by the database.
   'ledger_transfers_pkey',
   'merchants_id_currency_key',
-  'operator_callbacks_pkey',
   // A trigger refuses such an account first.
   'operator_accounts_confirmed_by_fkey',
   'operator_accounts_proposal_id_fkey',
   'operator_accounts_proposal_id_key',
   'operator_accounts_proposed_by_fkey',
+  'operator_callbacks_pkey',
   'operator_exchanges_pkey',
   'payment_transitions_pkey',
   // A trigger refuses such a refund first.

@@ -50,7 +50,7 @@ describe('the configuration', () => {
       MALIPO_SECRET_KEYS: 'a:c2hvcnQ=',
       MALIPO_PROMPT_WINDOW_MS: 'soon',
       MALIPO_POLL_SCHEDULE_MS: '1,two',
-      MALIPO_OPERATOR_KEYS: '',
+      MALIPO_ATTESTATION_KEYS: '',
     };
     const names = Object.keys(wrong).filter((name) => wrong[name as keyof typeof wrong] !== SOUND[name]);
     assert.deepEqual([...new Set(problemsOf(wrong))].sort(), names.sort());
@@ -337,9 +337,9 @@ describe('the grace time for a payment that the operator does not find', () => {
 describe('the sandbox’s settings', () => {
   it('report everything that is missing at once, and show no secret', () => {
     assert.throws(
-      () => loadSandboxSettings({ MALIPO_SANDBOX_PORT: 'x', MALIPO_SANDBOX_AIRTEL_PIN: 'secret' }),
+      () => loadSandboxSettings({ MALIPO_SANDBOX_PORT: 'x', MALIPO_SANDBOX_MTN_COLLECTION_API_KEY: 'operator-secret' }),
       (error: Error) =>
-        error instanceof ConfigError && error.message.split('\n').length === 8 && !error.message.includes('secret'),
+        error instanceof ConfigError && error.message.split('\n').length === 7 && !error.message.includes('secret'),
     );
   });
 });
