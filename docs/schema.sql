@@ -729,6 +729,49 @@ CREATE TABLE merchants (
 );
 COMMENT ON TABLE merchants IS 'A business that takes and makes payments.';
 
+CREATE TABLE operator_accounts (
+  id text COLLATE "C" NOT NULL,
+  operator text COLLATE "C" NOT NULL,
+  country text COLLATE "C",
+  currency text COLLATE "C",
+  base_url text NOT NULL,
+  calls_per_second integer NOT NULL,
+  identifiers json NOT NULL,
+  credentials_sealed text NOT NULL,
+  state text NOT NULL,
+  proposed_by text COLLATE "C" NOT NULL,
+  confirmed_by text COLLATE "C" NOT NULL,
+  proposal_id text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  attestation text DEFAULT ''::text NOT NULL,
+  CONSTRAINT operator_accounts_pkey PRIMARY KEY (id),
+  CONSTRAINT operator_accounts_one_of_an_operator UNIQUE (operator),
+  CONSTRAINT operator_accounts_proposal_id_key UNIQUE (proposal_id),
+  CONSTRAINT operator_accounts_confirmed_by_fkey FOREIGN KEY (confirmed_by) REFERENCES staff_members(id),
+  CONSTRAINT operator_accounts_currency_fkey FOREIGN KEY (currency) REFERENCES currencies(code),
+  CONSTRAINT operator_accounts_proposal_id_fkey FOREIGN KEY (proposal_id) REFERENCES staff_proposals(id),
+  CONSTRAINT operator_accounts_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_members(id),
+  CONSTRAINT operator_accounts_base_url_check CHECK (base_url ~ '^https?://'::text AND length(base_url) <= 500),
+  CONSTRAINT operator_accounts_calls_per_second_check CHECK (calls_per_second >= 1 AND calls_per_second <= 10000),
+  CONSTRAINT operator_accounts_country_check CHECK (country ~ '^[A-Z]{2}$'::text),
+  CONSTRAINT operator_accounts_credentials_sealed_check CHECK (credentials_sealed <> ''::text),
+  CONSTRAINT operator_accounts_id_check CHECK (id ~ '^opa_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT operator_accounts_identifiers_check CHECK (json_typeof(identifiers) = 'object'::text),
+  CONSTRAINT operator_accounts_market CHECK (num_nulls(country, currency) = ANY (ARRAY[0, 2])),
+  CONSTRAINT operator_accounts_operator_check CHECK (operator ~ '^[a-z][a-z-]{1,29}$'::text),
+  CONSTRAINT operator_accounts_state_check CHECK (state = ANY (ARRAY['active'::text, 'closed'::text]))
+);
+CREATE TRIGGER operator_accounts_check BEFORE INSERT OR UPDATE ON operator_accounts FOR EACH ROW EXECUTE FUNCTION check_operator_account();
+COMMENT ON TABLE operator_accounts IS 'The account with an operator: payments are sent with its credentials. It is never removed, because ended payments are asked about.';
+COMMENT ON COLUMN operator_accounts.country IS 'The market. Null: every market of the operator, as at a test system.';
+COMMENT ON COLUMN operator_accounts.identifiers IS 'The credentials that are no secret, for people who decide.';
+COMMENT ON COLUMN operator_accounts.credentials_sealed IS 'The secret credentials, sealed for the id of the account. They are not sealed again when keys change: the next ones are sealed with the first key.';
+COMMENT ON COLUMN operator_accounts.state IS 'No payment is accepted for a closed account. What was accepted before is still sent, and asked about.';
+COMMENT ON COLUMN operator_accounts.proposed_by IS 'Who proposed the last change.';
+COMMENT ON COLUMN operator_accounts.confirmed_by IS 'The other person of the staff, who confirmed it.';
+COMMENT ON COLUMN operator_accounts.proposal_id IS 'The last confirmed proposal about the account.';
+COMMENT ON TRIGGER operator_accounts_check ON operator_accounts IS 'Refuses an account on which no two of the staff agreed or that is not as they agreed, a change by an earlier proposal, another id, operator or market, and an attestation whose number is not greater than that of the row.';
+
 CREATE TABLE operator_callbacks (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   operator text NOT NULL,
@@ -833,7 +876,7 @@ END)
 CREATE TRIGGER operator_tokens_check BEFORE UPDATE ON operator_tokens FOR EACH ROW WHEN (new.operator <> old.operator OR new.product <> old.product OR new.number <> (old.number + (new.token_sealed IS DISTINCT FROM old.token_sealed)::integer)) EXECUTE FUNCTION check_operator_token();
 COMMENT ON TABLE operator_tokens IS 'The access token of each product of an operator. A process keeps what it read until the token is to be renewed or was refused.';
 COMMENT ON COLUMN operator_tokens.number IS 'Counts the renewals: a process that renews names the number that it replaces, so that it replaces no later token. 0: the first token is on its way.';
-COMMENT ON COLUMN operator_tokens.token_sealed IS 'Sealed for `operator.product`. It is not sealed again when keys change: one that cannot be opened is renewed.';
+COMMENT ON COLUMN operator_tokens.token_sealed IS 'Sealed for `operator.product.proposal`, the proposal of the credentials. It is not sealed again when keys change: one that cannot be opened is renewed.';
 COMMENT ON COLUMN operator_tokens.renewing_until IS 'Until this time one process asks the operator for a new token, and no other one does. If that process died, another one asks then.';
 COMMENT ON TRIGGER operator_tokens_check ON operator_tokens IS 'Refuses another operator or product, and another token under the same number or the same token under another.';
 
@@ -2037,6 +2080,55 @@ BEGIN
     RAISE EXCEPTION 'nobody would begin with the new payment %: it has no work', wrong_id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_operator_account()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  agreed staff_proposals;
+  previous staff_proposals;
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+    IF (NEW.id, NEW.operator, NEW.country, NEW.currency, NEW.created_at)
+        IS DISTINCT FROM (OLD.id, OLD.operator, OLD.country, OLD.currency, OLD.created_at) THEN
+      RAISE EXCEPTION 'the id, operator, market and beginning of a row of operator_accounts never change'
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF (to_jsonb(NEW) - 'attestation') = (to_jsonb(OLD) - 'attestation')
+        AND NEW.identifiers::text = OLD.identifiers::text THEN
+      RETURN NEW;
+    END IF;
+    SELECT * INTO previous FROM staff_proposals WHERE id = OLD.proposal_id;
+  END IF;
+  SELECT * INTO agreed FROM staff_proposals
+  WHERE id = NEW.proposal_id AND state = 'confirmed' AND payload ->> 'account' = NEW.id
+    AND (proposed_by, decided_by) = (NEW.proposed_by, NEW.confirmed_by)
+    AND kind = CASE WHEN NEW.state = 'closed' THEN 'operator_account_closing'
+      WHEN TG_OP = 'INSERT' THEN 'operator_account_addition' ELSE 'operator_account_rotation' END;
+  IF agreed.id IS NULL THEN
+    RAISE EXCEPTION 'two of the staff add or change an account with an operator: %', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF TG_OP = 'UPDATE' AND agreed.decided_at <= previous.decided_at THEN
+    RAISE EXCEPTION 'proposal % is not the last one about account %', NEW.proposal_id, NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = 'closed' THEN
+    IF (NEW.base_url, NEW.calls_per_second, NEW.identifiers::text, NEW.credentials_sealed)
+        IS DISTINCT FROM (OLD.base_url, OLD.calls_per_second, OLD.identifiers::text, OLD.credentials_sealed) THEN
+      RAISE EXCEPTION 'closing account % changes nothing else', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF (NEW.operator, NEW.country, NEW.currency, NEW.base_url, NEW.calls_per_second::text, NEW.credentials_sealed, NEW.identifiers::jsonb)
+      IS DISTINCT FROM (agreed.payload ->> 'operator', agreed.payload ->> 'country', agreed.payload ->> 'currency',
+        agreed.payload ->> 'base_url', agreed.payload ->> 'calls_per_second', agreed.payload ->> 'credentials_sealed',
+        (agreed.payload -> 'identifiers')::jsonb) THEN
+    RAISE EXCEPTION 'account % is as the two of the staff agreed', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_operator_callback_change()

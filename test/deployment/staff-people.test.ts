@@ -17,7 +17,7 @@ const ENTRY = 'dist/src/server/entries/staff.js';
 type Enrolled = StaffMember & { readonly totpSecret: string };
 
 describe('the people of npm run staff', () => {
-  const testEnv = useTestEnvironment(API_ONLY);
+  const testEnv = useTestEnvironment({ ...API_ONLY, hasAccounts: false });
   const people: Record<string, Enrolled> = {};
 
   const run = (args: string, input = '') => runStaff(args.split(' '), testEnv.environment, input);

@@ -74,6 +74,8 @@ export type TestEnvironmentOptions = {
   readonly mtnMomoUrl?: string;
   /** The country of the account with MTN; without it all of its markets. */
   readonly mtnMomoCountry?: string;
+  /** False: there is no account with an operator, and no staff. */
+  readonly hasAccounts?: boolean;
   /** False: there is no account with Airtel. */
   readonly hasAirtel?: boolean;
   /** False: no server is started; the test starts it. */
@@ -154,9 +156,8 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
   const receiver = await startReceiver();
   const environment = await settingsFor(database.url, port, options);
   const config = loadConfig(environment);
-  const mtnMomo = mtnMomoAt(options.mtnMomoUrl ?? sandbox.url, options.mtnMomoCountry ?? null);
-  const others = [options.hasAirtel === false ? null : airtelAt(sandbox.url), daraja?.accountAt(sandbox.url) ?? null];
-  await addAccounts(database.db, config.settings, [mtnMomo, ...others.filter((account) => account !== null)]);
+  if (options.hasAccounts !== false)
+    await addAccounts(database.db, config.settings, accountsOf(options, sandbox.url, daraja));
   const running: RunningServer[] = [];
   const makers = new Map<MerchantId, UserId>();
 
@@ -253,6 +254,16 @@ function mtnMomoAt(baseUrl: string, country: string | null): DemoAccount {
       disbursementApiKey: DISBURSEMENT_CREDENTIALS.apiKey,
     },
   };
+}
+
+function accountsOf(
+  { mtnMomoUrl, mtnMomoCountry, hasAirtel }: TestEnvironmentOptions,
+  sandboxUrl: string,
+  daraja: ReturnType<typeof createDarajaAccount> | null,
+): DemoAccount[] {
+  const mtnMomo = mtnMomoAt(mtnMomoUrl ?? sandboxUrl, mtnMomoCountry ?? null);
+  const others = [hasAirtel === false ? null : airtelAt(sandboxUrl), daraja?.accountAt(sandboxUrl) ?? null];
+  return [mtnMomo, ...others.filter((account) => account !== null)];
 }
 
 function airtelAt(baseUrl: string): DemoAccount {
