@@ -2,20 +2,19 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { findOperatorAccount, listOperatorAccounts } from '../db/accounts/operator-account.ts';
-import type { OperatorAccountId } from '../domain/ids.ts';
+import type { ProposedAccount } from '../domain/accounts/staff-proposal.ts';
+import { newId, type OperatorAccountId } from '../domain/ids.ts';
 import {
   accountText,
   credentialProblem,
   credentialsOf,
   noOperatorAccount,
   type Credentials,
+  type OperatorAccount,
 } from '../domain/payments/operator-account.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import {
-  proposeClosing,
-  proposeOperatorAccount,
-  proposeRotation,
-} from '../operations/accounts/propose-operator-account.ts';
+import { proposeAsStaff } from '../operations/accounts/staff-proposals.ts';
+import { sealAccount, type GivenAccount } from '../security/operator-credentials.ts';
 import type { SecretPrompt } from './secret-prompt.ts';
 import type { ActingDatabase, AttestedDatabase, By, SealingDatabase } from './server-database.ts';
 import { actsOn, readsOn, type Acting, type StaffCommand } from './staff-command.ts';
@@ -34,37 +33,50 @@ async function showAccounts({ db }: AttestedDatabase): Promise<string> {
 }
 
 async function proposeNewAccount(
-  { operator, country, ...terms }: z.infer<typeof options.newAccount>,
-  { db, by, prompt, operatorKeys: keyRing, deployment }: Sealing,
+  { operator, country, ...chosen }: z.infer<typeof options.newAccount>,
+  server: Sealing,
 ): Promise<string> {
-  const credentials = await askForOperatorCredentials(operator, prompt);
-  const named = { operator, country, baseUrl: terms['base-url'], callsPerSecond: terms['calls-per-second'] };
-  const given = { credentials, keyRing, deployment, by, at: new Date() };
-  return proposedText(await proposeOperatorAccount(db, { terms: named, ...given }));
+  const at = new Date();
+  const terms = { operator, country, baseUrl: chosen['base-url'], callsPerSecond: chosen['calls-per-second'] };
+  const payload = await sealedAccount({ id: newId('opa', at.getTime()), terms }, server);
+  const proposed = { kind: 'operator_account_addition', payload } as const;
+  return proposedText(await proposeAsStaff(server.db, { proposed, by: server.by, at }));
 }
 
 async function proposeOtherCredentials(
-  { account, ...terms }: z.infer<typeof options.rotatedAccount>,
-  { db, by, prompt, operatorKeys: keyRing, deployment }: Sealing,
+  { account, ...chosen }: z.infer<typeof options.rotatedAccount>,
+  server: Sealing,
 ): Promise<string> {
-  const id = account as OperatorAccountId;
-  const found = await findOperatorAccount(db, id);
-  if (found === null) throw noOperatorAccount();
-  const credentials = await askForOperatorCredentials(found.operator, prompt);
-  const { baseUrl, callsPerSecond } = found;
-  const changes = {
-    baseUrl: terms['base-url'] ?? baseUrl,
-    callsPerSecond: terms['calls-per-second'] ?? callsPerSecond,
-  };
-  const given = { credentials, keyRing, deployment, by, at: new Date() };
-  return proposedText(await proposeRotation(db, { id, changes, ...given }));
+  const { id, operator, country, ...found } = await requireAccount(account, server);
+  const baseUrl = chosen['base-url'] ?? found.baseUrl;
+  const callsPerSecond = chosen['calls-per-second'] ?? found.callsPerSecond;
+  const payload = await sealedAccount({ id, terms: { operator, country, baseUrl, callsPerSecond } }, server);
+  const proposed = { kind: 'operator_account_rotation', payload } as const;
+  return proposedText(await proposeAsStaff(server.db, { proposed, by: server.by, at: new Date() }));
 }
 
 async function proposeToClose(
   { account }: z.infer<typeof options.closedAccount>,
   { db, by }: By<ActingDatabase>,
 ): Promise<string> {
-  return proposedText(await proposeClosing(db, { id: account as OperatorAccountId, by, at: new Date() }));
+  const { id, operator, country } = await requireAccount(account, { db });
+  const proposed = { kind: 'operator_account_closing', payload: { account: id, operator, country } } as const;
+  return proposedText(await proposeAsStaff(db, { proposed, by, at: new Date() }));
+}
+
+async function requireAccount(id: string, { db }: Pick<AttestedDatabase, 'db'>): Promise<OperatorAccount> {
+  const found = await findOperatorAccount(db, id as OperatorAccountId);
+  if (found === null) throw noOperatorAccount();
+  return found;
+}
+
+/** Asks for the credentials. */
+async function sealedAccount(
+  given: Pick<GivenAccount, 'id' | 'terms'>,
+  { prompt, operatorKeys: keyRing, deployment }: Sealing,
+): Promise<ProposedAccount> {
+  const credentials = await askForOperatorCredentials(given.terms.operator, prompt);
+  return sealAccount({ ...given, credentials, keyRing, deployment });
 }
 
 /** Throws at the first one that cannot be. */

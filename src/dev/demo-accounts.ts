@@ -3,10 +3,11 @@ import { listOperatorAccounts } from '../db/accounts/operator-account.ts';
 import { listStaff } from '../db/accounts/staff-member.ts';
 import { openDatabase, type Database } from '../db/platform/database.ts';
 import type { StaffMember } from '../domain/accounts/staff.ts';
-import type { AccountTerms, Credentials, OperatorAccount } from '../domain/payments/operator-account.ts';
+import { newId } from '../domain/ids.ts';
+import type { AccountTerms, Credentials } from '../domain/payments/operator-account.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import { proposeOperatorAccount, proposeRotation } from '../operations/accounts/propose-operator-account.ts';
-import { decideOnStaffProposal, type StaffProposalMade } from '../operations/accounts/staff-proposals.ts';
+import { decideOnStaffProposal, proposeAsStaff } from '../operations/accounts/staff-proposals.ts';
+import { sealAccount } from '../security/operator-credentials.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import type { KeyRing } from '../security/sealing.ts';
 import { loadConfig } from '../settings/config.ts';
@@ -18,7 +19,7 @@ export type DemoAccount = { readonly terms: Omit<AccountTerms, 'currency'>; read
 
 const CALLS_PER_SECOND: Readonly<Record<OperatorId, number>> = { 'mtn-momo': 100, 'airtel-money': 100, daraja: 20 };
 
-export type SandboxPlace = {
+type SandboxPlace = {
   /** The settings of the sandbox process, which plays the operators. */
   readonly settings: Environment;
   readonly url: string;
@@ -60,7 +61,7 @@ export function sandboxAccounts({ settings, url, darajaCertificate }: SandboxPla
   return [mtn, airtel, daraja];
 }
 
-export type SeedAccounts = {
+type SeedAccounts = {
   readonly accounts: readonly DemoAccount[];
   readonly keyRing: KeyRing;
   /** Our address for callbacks. */
@@ -76,27 +77,17 @@ export async function seedAccounts(
 ): Promise<void> {
   const [by, confirmer] = staff ?? (await firstTwo(db));
   const existing = new Map((await listOperatorAccounts(db)).map((account) => [account.operator, account]));
-  for (const account of accounts) {
-    const given = { keyRing, deployment: { environment: 'test', callbackUrl }, by } as const;
-    const made = await propose(db, existing.get(account.terms.operator), { ...account, ...given });
-    if (made === null) continue;
+  for (const { terms, credentials } of accounts) {
+    const found = existing.get(terms.operator);
+    // The sandbox keeps its credentials, and may have another port at each start.
+    if (found?.baseUrl === terms.baseUrl && found.state === 'active') continue;
+    const at = new Date();
+    const id = found?.id ?? newId('opa', at.getTime());
+    const payload = sealAccount({ id, terms, credentials, keyRing, deployment: { environment: 'test', callbackUrl } });
+    const kind = found === undefined ? 'operator_account_addition' : 'operator_account_rotation';
+    const made = await proposeAsStaff(db, { proposed: { kind, payload }, by, at });
     await decideOnStaffProposal(db, { id: made.id, decision: 'confirmed', by: confirmer, at: new Date() });
   }
-}
-
-type Proposing = DemoAccount & Omit<Parameters<typeof proposeOperatorAccount>[1], 'at'>;
-
-/** Null: the account is as it should be. The sandbox keeps its credentials, and may have another port at each start. */
-async function propose(
-  db: Database,
-  existing: OperatorAccount | undefined,
-  account: Proposing,
-): Promise<StaffProposalMade | null> {
-  const at = new Date();
-  if (existing === undefined) return proposeOperatorAccount(db, { ...account, at });
-  const { terms, ...given } = account;
-  if (existing.baseUrl === terms.baseUrl && existing.state === 'active') return null;
-  return proposeRotation(db, { ...given, id: existing.id, changes: { baseUrl: terms.baseUrl }, at });
 }
 
 async function firstTwo(db: Database): Promise<readonly [StaffMember, StaffMember]> {

@@ -4,12 +4,7 @@ import type { Queryable } from '../db/platform/database.ts';
 import { operatorTokens } from '../db/work/operator-tokens.ts';
 import type { StaffProposalId } from '../domain/ids.ts';
 import type { Product } from '../domain/payments/breaker.ts';
-import {
-  CREDENTIALS,
-  type Credentials,
-  type CredentialsOf,
-  type OperatorAccount,
-} from '../domain/payments/operator-account.ts';
+import type { CredentialsOf, OperatorAccount } from '../domain/payments/operator-account.ts';
 import { marketOf, OPERATOR_IDS, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { createAirtelMoney, parseAirtelCallback } from '../operators/airtel-money/airtel-money.ts';
@@ -21,11 +16,11 @@ import { absentOperator } from '../operators/absent-operator.ts';
 import type { Operator } from '../operators/port.ts';
 import type { TokenStore } from '../operators/token-cache.ts';
 import { callbackToken, messagePath } from '../security/callback-token.ts';
-import { open } from '../security/sealing.ts';
+import { openCredentials } from '../security/operator-credentials.ts';
 import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts';
 import type { OperatorAccountWatch } from './operator-accounts.ts';
 
-/** Each is the adapter of the present account. Take it anew for every call: credentials may have changed. */
+/** Each is the adapter of the present account. Take it again for every call: credentials may have changed. */
 export type Operators = Readonly<Record<OperatorId, Operator>>;
 
 /** The reference in a callback of each operator, or null if it has none. Requires no credentials. */
@@ -178,14 +173,7 @@ export function createOperators({ config, db, accounts, onCalled, log }: Operato
 function createAdapter<Id extends OperatorId>(operator: Id, account: OperatorAccount, around: Around): Operator {
   const { MALIPO_OPERATOR_KEYS: ring } = around.settings;
   if (ring === undefined) throw new Error('MALIPO_OPERATOR_KEYS is not set');
-  const secrets = JSON.parse(open(account.credentialsSealed, account.id, ring)) as Credentials;
-  return ADAPTERS[operator](account, wholeCredentials(operator, { ...account.identifiers, ...secrets }), around);
-}
-
-function wholeCredentials<Id extends OperatorId>(operator: Id, found: Credentials): CredentialsOf<Id> {
-  const missing = Object.keys(CREDENTIALS[operator]).filter((name) => found[name] === undefined);
-  if (missing.length > 0) throw new Error(`the account lacks ${missing.join(', ')}`);
-  return found as CredentialsOf<Id>;
+  return ADAPTERS[operator](account, openCredentials(operator, account, ring), around);
 }
 
 function byOperator<Value>(valueOf: (id: OperatorId) => Value): Record<OperatorId, Value> {

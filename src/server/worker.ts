@@ -50,7 +50,7 @@ export type WorkerSettings = {
 const RESTART_AFTER_MS = 1000;
 const LOOK_EVERY_MS = 1000;
 
-export type RunningWorkers = Stoppable & {
+type RunningWorkers = Stoppable & {
   /** Starts the workers of these operators, unless they run. */
   serve(operators: readonly OperatorId[]): void;
 };

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/platform/database.ts';
 import { listOperatorAccounts } from '../../src/db/accounts/operator-account.ts';
 import type { OperatorId } from '../../src/domain/payments/operator-catalogue.ts';
-import { proposeClosing, proposeRotation } from '../../src/operations/accounts/propose-operator-account.ts';
-import { decideOnStaffProposal, type StaffProposalMade } from '../../src/operations/accounts/staff-proposals.ts';
+import type { OperatorAccount } from '../../src/domain/payments/operator-account.ts';
+import { sealAccount } from '../../src/security/operator-credentials.ts';
 import { seedAccounts, type DemoAccount } from '../../src/dev/demo-accounts.ts';
 import type { Config } from '../../src/settings/config.ts';
-import { addFirstStaff, AMINA, BRIAN } from './staff.ts';
+import { addFirstStaff, agree, AMINA, BRIAN } from './staff.ts';
 
 type Settings = Config['settings'];
 
@@ -23,22 +23,18 @@ export async function addAccounts(db: Database, settings: Settings, accounts: re
 export async function rotateAccount(db: Database, settings: Settings, account: DemoAccount): Promise<void> {
   const { MALIPO_OPERATOR_KEYS: keyRing, MALIPO_PUBLIC_URL: callbackUrl } = settings;
   assert.ok(keyRing);
-  const { terms, credentials } = account;
-  const deployment = { environment: 'test', callbackUrl } as const;
-  const given = { credentials, keyRing, deployment, by: AMINA, at: new Date() };
-  await confirm(db, await proposeRotation(db, { id: await idOf(db, terms.operator), changes: terms, ...given }));
+  const { id } = await accountOf(db, account.terms.operator);
+  const payload = sealAccount({ ...account, id, keyRing, deployment: { environment: 'test', callbackUrl } });
+  await agree(db, { kind: 'operator_account_rotation', payload });
 }
 
 export async function closeAccount(db: Database, operator: OperatorId): Promise<void> {
-  await confirm(db, await proposeClosing(db, { id: await idOf(db, operator), by: AMINA, at: new Date() }));
+  const { id, country } = await accountOf(db, operator);
+  await agree(db, { kind: 'operator_account_closing', payload: { account: id, operator, country } });
 }
 
-async function confirm(db: Database, { id }: StaffProposalMade): Promise<void> {
-  await decideOnStaffProposal(db, { id, decision: 'confirmed', by: BRIAN, at: new Date() });
-}
-
-async function idOf(db: Database, operator: OperatorId) {
+async function accountOf(db: Database, operator: OperatorId): Promise<OperatorAccount> {
   const found = (await listOperatorAccounts(db)).find((account) => account.operator === operator);
   assert.ok(found, `no account with ${operator}`);
-  return found.id;
+  return found;
 }

@@ -27,11 +27,11 @@ export async function findOperatorAccount(db: Queryable, id: OperatorAccountId):
   return row !== null && attestedAccounts.isAttested(db, row) ? row : null;
 }
 
-const IS_TAKEN = statement('operator_account_is_taken')`SELECT 1 FROM operator_accounts WHERE operator = $1`;
+const FIND_ANY = statement('operator_account_find_any')`SELECT 1 FROM operator_accounts WHERE operator = $1`;
 
 /** Whether there is or was an account with the operator, attested or not. */
 export async function hasOperatorAccount(db: Queryable, operator: OperatorId): Promise<boolean> {
-  return (await db.run(IS_TAKEN, [operator])).length > 0;
+  return (await db.run(FIND_ANY, [operator])).length > 0;
 }
 
 const insert = insertion(

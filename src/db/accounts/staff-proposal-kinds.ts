@@ -6,7 +6,12 @@ import { noOperatorAccount } from '../../domain/payments/operator-account.ts';
 import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 import { RECOVERY_LIFE_MS } from '../../domain/accounts/recovery.ts';
 import { staffMemberInactive, type StaffMember } from '../../domain/accounts/staff.ts';
-import type { StaffProposal, StaffProposalKind, StaffProposalPayloads } from '../../domain/accounts/staff-proposal.ts';
+import type {
+  ProposedAccount,
+  StaffProposal,
+  StaffProposalKind,
+  StaffProposalPayloads,
+} from '../../domain/accounts/staff-proposal.ts';
 import { recordStaffAct } from './audit.ts';
 import { listMerchantsOf } from './member.ts';
 import {
@@ -122,8 +127,6 @@ async function findSamePerson(tx: Tx, { user_id: id, email, name }: StaffProposa
   }
   return user;
 }
-
-type ProposedAccount = StaffProposalPayloads['operator_account_addition'];
 
 const accountAddition: Kind<ProposedAccount> = {
   propose: (tx, { payload }) => requireNoAccount(tx, payload),

@@ -31,7 +31,8 @@ type AccountNamed = {
   readonly country: string | null;
 };
 
-type ProposedAccount = AccountNamed & {
+/** As an account is to be, which the database compares with its row. */
+export type ProposedAccount = AccountNamed & {
   readonly currency: Currency | null;
   readonly base_url: string;
   readonly calls_per_second: number;

@@ -9,7 +9,7 @@ export type PaymentContext = {
   readonly db: Database;
   readonly environment: Environment;
   readonly clocks: Clocks;
-  /** As of now: read it anew for each payment. */
+  /** As of now: read it again for each payment. */
   readonly coverage: Coverage;
   readonly releases: ReleaseAttestor;
 };

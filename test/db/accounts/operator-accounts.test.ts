@@ -1,14 +1,13 @@
 // Accounts with operators: two of the staff agree on each, and a row that somebody wrote by hand counts for nothing.
 import assert from 'node:assert/strict';
 import { listOperatorAccounts } from '../../../src/db/accounts/operator-account.ts';
+import type { Proposed } from '../../../src/domain/accounts/staff-proposal.ts';
+import { newId } from '../../../src/domain/ids.ts';
 import type { Credentials } from '../../../src/domain/payments/operator-account.ts';
-import {
-  proposeClosing,
-  proposeOperatorAccount,
-  proposeRotation,
-} from '../../../src/operations/accounts/propose-operator-account.ts';
+import { sealAccount } from '../../../src/security/operator-credentials.ts';
 import {
   decideOnStaffProposal,
+  proposeAsStaff,
   type DecideStaffProposal,
   type StaffProposalMade,
 } from '../../../src/operations/accounts/staff-proposals.ts';
@@ -28,12 +27,16 @@ const CONFLICT = { code: 'state_conflict' };
 
 describe('an account with an operator', () => {
   const db = useDatabasePerCase();
-  const given = { keyRing: KEY_RING, deployment: { environment: 'test', callbackUrl: 'https://pay.example' } } as const;
+  const deployment = { environment: 'test', callbackUrl: 'https://pay.example' } as const;
+  const sealed = (id = newId('opa'), changes: object = {}, credentials = CREDENTIALS) =>
+    sealAccount({ id, terms: { ...TERMS, ...changes }, credentials, keyRing: KEY_RING, deployment });
+  const proposeAs = (proposed: Proposed) => proposeAsStaff(db, { proposed, by: AMINA, at: new Date() });
 
   beforeEach(() => addFirstStaff(db));
 
-  const propose = (changes: Partial<typeof TERMS> | { country: string } = {}, credentials = CREDENTIALS) =>
-    proposeOperatorAccount(db, { terms: { ...TERMS, ...changes }, credentials, ...given, by: AMINA, at: new Date() });
+  // Asynchronous, as what seals throws.
+  const propose = async (changes: object = {}, credentials = CREDENTIALS) =>
+    proposeAs({ kind: 'operator_account_addition', payload: sealed(newId('opa'), changes, credentials) });
   const decide = ({ id }: StaffProposalMade, input: Partial<DecideStaffProposal> = {}) =>
     decideOnStaffProposal(db, { id, decision: 'confirmed', by: BRIAN, at: new Date(), ...input });
   const only = async () => {
@@ -41,9 +44,12 @@ describe('an account with an operator', () => {
     assert.ok(found && another === undefined);
     return found;
   };
-  const rotate = async (credentials: Credentials, changes = {}) =>
-    proposeRotation(db, { id: (await only()).id, changes, credentials, ...given, by: AMINA, at: new Date() });
-  const close = async () => proposeClosing(db, { id: (await only()).id, by: AMINA, at: new Date() });
+  const rotate = async (credentials: Credentials, changes: object = {}) =>
+    proposeAs({ kind: 'operator_account_rotation', payload: sealed((await only()).id, changes, credentials) });
+  const close = async () => {
+    const { id: account, operator, country } = await only();
+    return proposeAs({ kind: 'operator_account_closing', payload: { account, operator, country } });
+  };
 
   it('is there once another one of the staff confirmed it, with its secrets sealed', async () => {
     const made = await propose();
@@ -120,8 +126,7 @@ describe('an account with an operator', () => {
       const { id } = await only();
       await tamper(db, `UPDATE operator_accounts SET ${change}`);
       assert.deepEqual(await listOperatorAccounts(db), []);
-      const input = { id, changes: {}, credentials: CREDENTIALS, ...given, by: AMINA, at: new Date() };
-      await assert.rejects(proposeRotation(db, input), CONFLICT);
+      await assert.rejects(proposeAs({ kind: 'operator_account_rotation', payload: sealed(id) }), CONFLICT);
       await assert.rejects(propose(), CONFLICT, 'nor is there room for another one');
     });
   }
