@@ -131,9 +131,9 @@ export const DATABASE_CHECKS: readonly Check[] = [
     name: 'operator accounts',
     on: 'database',
     looksAt:
-      'an account with an operator is active, each is as two of the staff agreed, and MALIPO_OPERATOR_KEYS, where it is set, opens its credentials',
+      'an account is active, each is as two of the staff agreed, and MALIPO_OPERATOR_KEYS, if set, opens their credentials',
     remedy:
-      '`npm run staff -- account list`; operations.md, the operators. An account that somebody altered is used by no process: restore its row from a backup.',
+      '`npm run staff -- account list`; operations.md, accounts with operators. An altered row: restore it from a backup.',
     async find(db, { settings: { MALIPO_ATTESTATION_KEYS: attestationKeys, MALIPO_OPERATOR_KEYS: ring } }) {
       if (attestationKeys === undefined) return [];
       const found = await listOperatorAccounts(db);

@@ -43,7 +43,7 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
   {
     name: 'workers',
     on: 'Temporal',
-    looksAt: `a worker has asked the queue of each operator with an account, and each other one, for work in the last ${LONGEST_SILENCE_MS / 1000} s`,
+    looksAt: `a worker has asked each task queue for work in the last ${LONGEST_SILENCE_MS / 1000} s`,
     remedy: 'Start a process with the role worker (MALIPO_ROLES) on this namespace and MALIPO_TASK_QUEUE_PREFIX.',
     async find(temporal, { operators }) {
       const idle = await temporal.idleQueues(operators, LONGEST_SILENCE_MS);

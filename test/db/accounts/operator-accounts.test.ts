@@ -89,7 +89,7 @@ describe('an account with an operator', () => {
     assert.deepEqual(await allRows(db, 'SELECT 1 FROM staff_proposals'), []);
   });
 
-  it('is one for each operator, whoever is first of two that were proposed', async () => {
+  it('is one for each operator: the first of two that were proposed', async () => {
     const [one, other] = [await propose(), await propose({ country: 'KE' })];
     await decide(one);
     await assert.rejects(decide(other), CONFLICT);
