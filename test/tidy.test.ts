@@ -185,9 +185,7 @@ const PARTS_WITHOUT_CIRCLES = [
  * differs between operators from the catalogue or the port, so that no new operator is forgotten in an `if`.
  */
 const MAY_NAME_OPERATORS: readonly string[] = [
-  'src/domain/payments/operator-catalogue.ts',
-  'src/domain/payments/operator-account.ts',
-  'src/domain/payments/operator-prefixes.ts',
+  ...['account', 'catalogue', 'prefixes'].map((name) => `src/domain/payments/operator-${name}.ts`),
   ...OPERATOR_IDS.map((id) => `src/operators/${id}`),
   // Another company's systems, which know nothing of the catalogue.
   'src/sandbox',

@@ -210,7 +210,7 @@ describe('the keys that attest', () => {
 });
 
 describe('the keys of operators’ credentials', () => {
-  it('are refused if one of them also seals other secrets or attests', () => {
+  it('are refused if one of them is a key of another ring', () => {
     for (const key of [SECRET_KEY, ATTESTATION_KEY]) {
       const environment = { ...SOUND, MALIPO_OPERATOR_KEYS: `new:${key.toString('base64')}` };
       assert.deepEqual(problemsOf(environment), ['MALIPO_OPERATOR_KEYS']);
