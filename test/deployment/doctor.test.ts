@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { CHECKS, examine } from '../../src/admin/doctor/doctor.ts';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
-import { makeCollection } from '../db/rows.ts';
+import { makeCollection, tamper } from '../db/rows.ts';
 import { freePort } from '../../src/engines/process/ports.ts';
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
 import { AMINA } from '../support/staff.ts';
 import { temporalClient } from '../support/engines.ts';
+import { closeAccount } from '../support/operator-accounts.ts';
+import { valuesOf } from '../support/values-of.ts';
 import { openTcpLine } from '../support/tcp-line.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { until } from '../engines/throwaway.ts';
@@ -114,9 +116,26 @@ describe('npm run staff -- doctor', function () {
       MALIPO_SECRET_KEYS: `other:${key}`,
     });
     await assertFound('sealing keys', /^[1-9]\d* secrets cannot be opened/, { MALIPO_SECRET_KEYS: `test:${key}` });
-    await assertFound('attestation keys', /rows of members are not attested/, {
-      MALIPO_ATTESTATION_KEYS: `other:${key}`,
+    const { wrong } = await look({ MALIPO_ATTESTATION_KEYS: `other:${key}` });
+    assert.deepEqual(Object.keys(wrong), ['attestation keys', 'operator accounts']);
+    assert.match(wrong['attestation keys']?.join('\n') ?? '', /rows of members are not attested/);
+  });
+
+  it('finds an account with an operator that somebody altered, and one whose credentials no key opens', async () => {
+    const { rows } = await testEnv.db.pool.query<{ id: string }>('SELECT id FROM operator_accounts ORDER BY id');
+    const [id = '', other = ''] = valuesOf(rows, 'id');
+    const key = randomBytes(32).toString('base64');
+    await assertFound('operator accounts', new RegExp(`^no key opens the credentials of ${other}$`, 'm'), {
+      MALIPO_OPERATOR_KEYS: `other:${key}`,
     });
+    await tamper(testEnv.db, 'UPDATE operator_accounts SET calls_per_second = calls_per_second + 1 WHERE id = $1', [
+      id,
+    ]);
+    const { wrong } = await look();
+    assert.deepEqual(wrong['operator accounts'], [`${id} is not as the service wrote it: nobody uses it`]);
+    await tamper(testEnv.db, 'UPDATE operator_accounts SET calls_per_second = calls_per_second - 1 WHERE id = $1', [
+      id,
+    ]);
   });
 
   it('finds the settings of the other environment', async () => {
@@ -181,5 +200,10 @@ describe('npm run staff -- doctor', function () {
     const [{ id: number }] = rows as [{ id: string }];
     assert.ok((await settleDiscrepancy(testEnv.db, { id: number, how: 'given back', by: AMINA, at })) !== null);
     assert.deepEqual((await look()).wrong, {});
+  });
+
+  it('finds that no account with an operator is active', async () => {
+    for (const operator of ['mtn-momo', 'airtel-money'] as const) await closeAccount(testEnv.db, operator);
+    await assertFound('operator accounts', /^no account is active: no payment is accepted$/);
   });
 });
