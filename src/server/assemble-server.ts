@@ -85,7 +85,9 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   const starts: (() => Stoppable)[] = [];
   if (has('dispatcher')) starts.push(() => startDispatcherRole(parts));
   if (has('worker')) starts.push(() => startWorkerRole(parts, options));
-  const working = parts.schema.fits.then(() => runWhileFits(parts.schema, starts, log));
+  const working = parts.schema.fits
+    .then(() => parts.accounts.known)
+    .then(() => runWhileFits(parts.schema, starts, log));
   const roles = await working.catch(async (error: unknown) => {
     await closeAll();
     throw error;

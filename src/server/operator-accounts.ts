@@ -22,6 +22,8 @@ export type OperatorAccountWatch = {
   operators(): OperatorId[];
   /** What payments are accepted for. */
   coverage(): Coverage;
+  /** Resolves once they were read: before that an operator with an account would be none. */
+  readonly known: Promise<void>;
   /** Why no payment can be judged yet; null once the accounts were read. */
   fault(): string | null;
   /** Reads them at once, and then again and again. Call it once the environment of the database is known. */
@@ -37,6 +39,10 @@ type WatchOptions = { readonly db: Queryable; readonly settings: Config['setting
 
 export function watchOperatorAccounts({ db, settings, log }: WatchOptions): OperatorAccountWatch {
   const listeners: (() => void)[] = [];
+  let noteKnown: () => void = () => undefined;
+  const known = new Promise<void>((resolve) => {
+    noteKnown = resolve;
+  });
   const coverageWith = (accounts: readonly OperatorAccount[]) =>
     withAmountChanges(
       coverageOf(reachOf(accounts), settings.MALIPO_OPERATOR_PREFIXES),
@@ -52,6 +58,7 @@ export function watchOperatorAccounts({ db, settings, log }: WatchOptions): Oper
     note(found);
     accounts = found;
     isUnread = false;
+    noteKnown();
     coverage = coverageWith(found);
     for (const listener of listeners) listener();
   }
@@ -74,6 +81,7 @@ export function watchOperatorAccounts({ db, settings, log }: WatchOptions): Oper
     find: (operator) => accounts?.find((account) => account.operator === operator),
     operators: () => (accounts ?? []).map(({ operator }) => operator),
     coverage: () => coverage,
+    known,
     fault: () => (accounts === null ? 'the accounts with operators are not known yet' : null),
     start() {
       timer ??= setInterval(loop.wake, READ_EVERY_MS);
