@@ -266,7 +266,7 @@ function isReleaseUnattested(payment: MoneyOut, releases: ReleaseAttestor): bool
 }
 
 function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, clocks: SendClocks): LoadedPayment {
-  const { operatorReference, sendDeadlineAt } = reversal;
+  const { operatorReference, sendDeadlineAt, collectionOperatorReference: originalOperatorReference } = reversal;
   return {
     operator: reversal.operator,
     requestId: reversal.requestId,
@@ -284,11 +284,12 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, clocks: S
     send: (operator) =>
       operator.refundCollection({
         operatorReference,
-        originalOperatorReference: reversal.collectionOperatorReference,
+        originalOperatorReference,
+        originalReceipt: reversal.collectionReceipt,
         money: reversal,
         note: reversal.reference,
       }),
-    queryStatus: (operator, sent) => operator.getRefundStatus(sent),
+    queryStatus: (operator, sent) => operator.getRefundStatus({ ...sent, originalOperatorReference }),
   };
 }
 

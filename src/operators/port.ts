@@ -30,6 +30,8 @@ export type RefundRequest = {
   readonly operatorReference: string;
   /** The reference under which the collection was requested. */
   readonly originalOperatorReference: string;
+  /** The operator's receipt of the collection; null if none is on record. */
+  readonly originalReceipt: string | null;
   readonly money: Money;
   /** Shown to the payer with the money that comes back. */
   readonly note: string;
@@ -108,6 +110,9 @@ export type SentPayment = {
   readonly queryId: string | null;
 };
 
+/** A refund that was sent, with its collection: an operator may report the refund as the collection's return. */
+export type SentRefund = SentPayment & Pick<RefundRequest, 'originalOperatorReference'>;
+
 /** Asks for one more call, before it is made: so many calls a second are granted to all processes. False: it must not be made now. */
 export type MayCallAgain = () => Promise<boolean>;
 
@@ -135,8 +140,7 @@ export type Operator = {
   getPayoutStatus(payment: SentPayment): Promise<StatusOutcome>;
   /** Returns a paid collection's money to its payer. */
   refundCollection(request: RefundRequest): Promise<SendOutcome>;
-  /** The payment is the refund, not the collection. */
-  getRefundStatus(payment: SentPayment): Promise<StatusOutcome>;
+  getRefundStatus(refund: SentRefund): Promise<StatusOutcome>;
   /** The name of the person who would be paid at this phone; null if the operator offers no such call. */
   readonly getPayeeName: ((phone: string) => Promise<NameOutcome>) | null;
   /** The reference in a callback, or null if it has none. A callback is a hint and never decides a payment. */

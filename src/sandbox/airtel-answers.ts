@@ -1,10 +1,11 @@
 // The sandbox operator's answers in Airtel's format: codes, and the status of a payment.
 import { behaviourOf } from './behaviours.ts';
 import type { SandboxTimes } from './sandbox-config.ts';
-import type { Transaction } from './transaction.ts';
+import { giveBack, type Transaction } from './transaction.ts';
 
 type AirtelKind = 'collection' | 'payout';
 
+const RECEIPT_PREFIX = 'CI';
 const PREFIXES: Readonly<Record<AirtelKind, string>> = { collection: 'DP00800001', payout: 'DP00900001' };
 
 /** Airtel's code for each reason of the outcome table. */
@@ -38,6 +39,8 @@ export const WRONG_SIGNATURE = ofKind('026', '016');
 export const WRONG_OWN_PIN = ofKind('010', '010');
 export const AMOUNT_REFUSED = ofKind('004', '004');
 export const DUPLICATE: Code = { result_code: 'ESB000041' };
+/** Airtel lists no code for what was refunded before; this one is of its general list. */
+export const ALREADY_REFUNDED: Code = { result_code: 'ESB000011' };
 export const NOT_FOUND: Code = { result_code: 'ESB000045' };
 export const INVALID_REQUEST: Code = { result_code: 'ESB000008' };
 export const WRONG_MARKET: Code = { result_code: 'ROUTER006' };
@@ -54,8 +57,16 @@ export function answer(code: Code, isSuccess: boolean, data: object = {}): objec
   return { data, status: { ...status, success: isSuccess } };
 }
 
+/** The answer to a refund that is taken, as in Airtel's own example: it says at once that it succeeded, and that it did not. */
+export function refundTaken(receiptId: string): object {
+  return answer({ result_code: 'ESB000010' }, false, {
+    transaction: { airtel_money_id: receiptId, status: 'SUCCESS' },
+  });
+}
+
 /** The answer to an enquiry. It has the receipt only of a paid payment, and the amount only if another amount was paid than requested. */
-export function enquiry(transaction: Transaction, times: SandboxTimes): object {
+export function enquiry(paid: Transaction, times: SandboxTimes, isRefunded: boolean): object {
+  const transaction = isRefunded ? giveBack(paid, Date.now()) : paid;
   const kind = transaction.kind === 'collection' ? 'collection' : 'payout';
   const reason = REASONS[kind][transaction.reason?.code ?? ''];
   const code = transaction.state === 'FAILED' && reason !== undefined ? PREFIXES[kind] + reason : undefined;
@@ -94,7 +105,12 @@ function wireId({ operatorReference }: Transaction): string {
 }
 
 function receipt({ state, financialTransactionId }: Transaction): object {
-  return state === 'SUCCESSFUL' ? { airtel_money_id: `CI${financialTransactionId}` } : {};
+  return state === 'SUCCESSFUL' ? { airtel_money_id: RECEIPT_PREFIX + financialTransactionId } : {};
+}
+
+/** The id of the payment with this receipt; null if it is no receipt of Airtel. */
+export function paidIdIn(receiptId: string): string | null {
+  return receiptId.startsWith(RECEIPT_PREFIX) ? receiptId.slice(RECEIPT_PREFIX.length) : null;
 }
 
 function statusWord(transaction: Transaction, { promptExpiryMs }: SandboxTimes): string {

@@ -69,6 +69,14 @@ export function readDisbursement(body: unknown, country: string): AirtelRead {
   return { request: requestOf({ ...fields, ...transaction }, country), pin };
 }
 
+const refund = z.object({ transaction: z.object({ airtel_money_id: z.string().min(1) }) });
+
+/** The receipt of the collection that is to be refunded: a refund has no id, amount or phone of its own. */
+export function readRefund(body: unknown): { readonly receipt: string } | { readonly problem: 'other' } {
+  const parsed = refund.safeParse(body);
+  return parsed.success ? { receipt: parsed.data.transaction.airtel_money_id } : { problem: 'other' };
+}
+
 type Fields = {
   readonly kind: 'collection' | 'payout';
   readonly msisdn: string;

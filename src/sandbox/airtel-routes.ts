@@ -1,10 +1,11 @@
-// Airtel's API at the sandbox operator: tokens, its public key, signed collections, disbursements and enquiries.
+// Airtel's API at the sandbox operator: tokens, its public key, signed collections and refunds, disbursements and enquiries.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { accountHolder } from './account-holders.ts';
 import {
   accountRefusal,
+  ALREADY_REFUNDED,
   AMOUNT_REFUSED,
   answer,
   CODELESS,
@@ -14,19 +15,21 @@ import {
   IN_PROCESS,
   INVALID_REQUEST,
   NOT_FOUND,
+  refundTaken,
   WRONG_MARKET,
   WRONG_OWN_PIN,
   WRONG_SIGNATURE,
 } from './airtel-answers.ts';
 import { createAirtelKeys, type AirtelKeys } from './airtel-keys.ts';
-import { isMarket, phoneIn, readDisbursement, readPushPayment, type AirtelRead } from './airtel-request.ts';
+import { refundOfReceipt, seenByEnquiry } from './airtel-refunds.ts';
+import { isMarket, phoneIn, readDisbursement, readPushPayment, readRefund, type AirtelRead } from './airtel-request.ts';
 import { createBearerTokens, type BearerTokens } from './bearer-tokens.ts';
 import { cutConnection } from './fault-switches.ts';
 import { handleErrors } from './handle-errors.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import { isSameSecret } from './same-secret.ts';
 import type { SandboxAirtel, SandboxSettings } from './sandbox-config.ts';
-import { seenByQuery } from './seen-by-query.ts';
+import type { Transaction } from './transaction.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { sendUnreadable, unreadableQuery, unreadableSend } from './unreadable-answers.ts';
 
@@ -118,13 +121,18 @@ export function createAirtelRouter(deps: AirtelRouterDeps): Router {
     router.get(`${enquiries}/:id`, ...around, authorised, async (ctx) => {
       const found = store.get(String(ctx.params['id']).toLowerCase());
       const isOfPath = found?.wire === 'airtel-money' && found.kind === kind;
-      const transaction = isOfPath ? await seenByQuery(store, found) : undefined;
-      const form = await unreadableQuery(transaction, store);
+      const { transaction, isRefunded, answeredAs } = await seenByEnquiry(isOfPath ? found : undefined, store);
+      const form = await unreadableQuery(answeredAs, store);
       if (transaction === undefined) ctx.body = answer(NOT_FOUND, false);
-      else if (form === null) ctx.body = enquiry(transaction, times);
+      else if (form === null) ctx.body = enquiry(transaction, times, isRefunded);
       else sendUnreadable(ctx, form, CODELESS);
     });
   }
+
+  router.post('/standard/v2/payments/refund', ...around, authorised, readBody, async (ctx) => {
+    const refusal = await refund(ctx, { ...deps, tokens, keys });
+    if (refusal !== null) ctx.body = answer(refusal, false);
+  });
   return router;
 }
 
@@ -146,14 +154,54 @@ async function requestIn(
   return parsed;
 }
 
+type Taking = AirtelRouterDeps & { readonly tokens: BearerTokens };
+
 async function take(
   ctx: Context,
   kind: Kind,
   { request }: Extract<AirtelRead, { request: unknown }>,
-  { intake, airtel, store, tokens }: AirtelRouterDeps & { readonly tokens: BearerTokens },
+  deps: Taking,
 ): Promise<void> {
+  const { intake, airtel, store } = deps;
   const result = await intake.receive({ ...request, callbackUrl: airtel.callbackUrl ?? null });
   const transaction = store.get(request.operatorReference);
+  const accepted = () => answer(IN_PROCESS(kind), true, { transaction: { id: request.externalId, status: 'SUCCESS' } });
+  const refused = () => accountRefusal(kind, transaction?.requestsReceived ?? 1);
+  respond(ctx, { result, transaction, accepted, duplicate: DUPLICATE, refused }, deps);
+}
+
+/** Returns the refusal of a refund that names no paid collection, or one that is refunded. */
+async function refund(ctx: Context, deps: Taking & { readonly keys: AirtelKeys }): Promise<Refusal['refusal'] | null> {
+  const { keys, store, intake } = deps;
+  const { body, rawBody } = ctx.request as { body?: unknown; rawBody?: string };
+  if (!(await keys.isSigned(rawBody ?? '', ctx.get('x-signature'), ctx.get('x-key')))) {
+    return WRONG_SIGNATURE('collection');
+  }
+  const parsed = readRefund(body);
+  if ('problem' in parsed) return INVALID_REQUEST;
+  const { receipt } = parsed;
+  const request = refundOfReceipt(receipt, store);
+  if (request === null) return NOT_FOUND;
+  const result = await intake.receiveRefund(request);
+  if (result === 'original_not_paid') return NOT_FOUND;
+  if (result === 'original_not_refundable') return ALREADY_REFUNDED;
+  const transaction = store.get(request.operatorReference);
+  // A refund has no PIN: only its signature can be refused.
+  const refused = () => WRONG_SIGNATURE('collection');
+  const accepted = () => refundTaken(receipt);
+  respond(ctx, { result, transaction, accepted, duplicate: ALREADY_REFUNDED, refused }, deps);
+  return null;
+}
+
+type Taken = {
+  readonly result: Exclude<Awaited<ReturnType<PaymentIntake['receiveRefund']>>, `original_${string}`>;
+  readonly transaction: Transaction | undefined;
+  readonly accepted: () => object;
+  readonly duplicate: Refusal['refusal'];
+  readonly refused: () => Refusal['refusal'];
+};
+
+function respond(ctx: Context, { result, transaction, accepted, duplicate, refused }: Taken, { tokens }: Taking): void {
   const form = unreadableSend(transaction);
   if (form !== null) {
     sendUnreadable(ctx, form, CODELESS);
@@ -161,13 +209,13 @@ async function take(
   }
   switch (result) {
     case 'account_refused':
-      ctx.body = answer(accountRefusal(kind, transaction?.requestsReceived ?? 1), false);
+      ctx.body = answer(refused(), false);
       return;
     case 'accepted':
-      ctx.body = answer(IN_PROCESS(kind), true, { transaction: { id: request.externalId, status: 'SUCCESS' } });
+      ctx.body = accepted();
       return;
     case 'duplicate':
-      ctx.body = answer(DUPLICATE, false);
+      ctx.body = answer(duplicate, false);
       return;
     case 'unavailable':
       ctx.status = 500;

@@ -12,6 +12,8 @@ export type TransactionStore = {
   get(operatorReference: string): Transaction | undefined;
   /** The payment with this issued id. */
   issued(issuedId: string): Transaction | undefined;
+  /** The last paid collection of this wire with this receipt. */
+  paid(wire: Transaction['wire'], receipt: string): Transaction | undefined;
   /** The prompts of M-Pesa with this AccountReference, the oldest first: each request is a prompt of its own. */
   promptsFor(accountReference: string): Transaction[];
   /** The refund that was accepted for this collection and did not fail. */
@@ -83,6 +85,7 @@ export async function openTransactionStore(settings: SandboxSettings): Promise<T
   return {
     get: (operatorReference) => kept.get(operatorReference),
     issued: (issuedId) => kept.get(indexes.issued(issuedId) ?? ''),
+    paid: (wire, receipt) => kept.get(indexes.paid(wire, receipt) ?? ''),
     promptsFor: (account) => indexes.promptsFor(account).flatMap((reference) => kept.get(reference) ?? []),
     refundOf: (operatorReference) => kept.get(indexes.refundOf(operatorReference) ?? ''),
     put(transaction) {

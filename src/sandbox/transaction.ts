@@ -9,7 +9,10 @@ export const transactionSchema = z.object({
   kind: z.enum(['collection', 'payout', 'refund']).default('collection'),
   /** The API that received the payment. */
   wire: z.enum(['mtn-momo', 'airtel-money', 'daraja']).default('mtn-momo'),
-  /** For a prompt of M-Pesa its CheckoutRequestID, because two prompts with the same reference are two payments. */
+  /**
+   * For a prompt of M-Pesa its CheckoutRequestID, because two prompts with the same reference are two payments. For a refund of Airtel, which
+   * has no id, the id of its collection after a prefix.
+   */
   operatorReference: z.string(),
   /** M-Pesa only: CheckoutRequestID or ConversationID. */
   issuedId: z.string().nullable().default(null),

@@ -111,7 +111,9 @@ function partsOf(payment: MoneyOut): readonly unknown[] {
     payment.reference,
     payment.createdBy,
     // The other values that go to the operator, in a fixed order.
-    payment.kind === 'payout' ? [payment.description] : [payment.collectionId, payment.collectionOperatorReference],
+    payment.kind === 'payout'
+      ? [payment.description]
+      : [payment.collectionId, payment.collectionOperatorReference, payment.collectionReceipt],
   ];
 }
 

@@ -36,6 +36,15 @@ export type AdapterHarness = {
 
 type Send = (operatorReference: string) => Promise<SendOutcome>;
 
+/** The collection of each refund by the refund's reference: an operator may give a refund no name of its own. */
+const collections = new Map<string, PaidCollection>();
+
+export type PaidCollection = { readonly reference: string; readonly receipt: string | null };
+
+export function collectionOf(refundReference: string): PaidCollection | undefined {
+  return collections.get(refundReference);
+}
+
 export type Direction = {
   readonly name: DirectionName;
   /** Prepares what is needed, and returns the send for a phone of this row. */
@@ -65,12 +74,21 @@ const refund: Direction = {
   name: 'refund',
   async prepare(harness, row) {
     const { operator, money } = harness;
-    const originalOperatorReference = await collected(harness, row);
-    return (operatorReference) =>
-      operator.refundCollection({ operatorReference, originalOperatorReference, money, note: '"Amina" & Sons' });
+    const original = await collected(harness, row);
+    return (operatorReference) => {
+      collections.set(operatorReference, original);
+      return operator.refundCollection({ operatorReference, ...asOriginal(original), money, note: '"Amina" & Sons' });
+    };
   },
-  status: (operator, payment) => operator.getRefundStatus(payment),
+  status: (operator, payment) => {
+    const { reference } = collectionOf(payment.operatorReference) ?? { reference: randomUUID() };
+    return operator.getRefundStatus({ ...payment, originalOperatorReference: reference });
+  },
 };
+
+export function asOriginal({ reference, receipt }: PaidCollection) {
+  return { originalOperatorReference: reference, originalReceipt: receipt };
+}
 
 const DIRECTIONS = [collection, payout, refund] as const;
 
@@ -105,25 +123,25 @@ export async function statusOf(
   return message.status;
 }
 
-/** Makes a paid collection from a phone of this row; returns its reference. */
-export async function collected(harness: AdapterHarness, row: string): Promise<string> {
+/** Makes a paid collection from a phone of this row. */
+export async function collected(harness: AdapterHarness, row: string): Promise<PaidCollection> {
   const reference = randomUUID();
   const send = await collection.prepare(harness, row);
   await until(
     () => send(reference),
     ({ kind }) => kind === 'accepted',
   );
-  const { kind } = await until(
+  const paid = await until(
     () => statusOf(collection, harness, reference),
     (status) => status.kind === 'succeeded',
   );
-  assert.equal(kind, 'succeeded');
-  return reference;
+  assert.ok(paid.kind === 'succeeded', JSON.stringify(paid));
+  return { reference, receipt: paid.receipt };
 }
 
-/** The first status that decides something. While a list has no row of a payment, it says nothing. */
-export function final(status: () => Promise<StatusOutcome>, isListed = false): Promise<StatusOutcome> {
-  return until(status, ({ kind }) => kind !== 'pending' && (kind !== 'unknown' || !isListed));
+/** The first status that decides something. `isUnknownFirst`: until then the operator says nothing of the payment. */
+export function final(status: () => Promise<StatusOutcome>, isUnknownFirst = false): Promise<StatusOutcome> {
+  return until(status, ({ kind }) => kind !== 'pending' && (kind !== 'unknown' || !isUnknownFirst));
 }
 
 /** How many callbacks about the payment came, or messages to its own address. */

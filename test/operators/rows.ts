@@ -51,11 +51,27 @@ const MTN: Dialect = {
   wrongTypes: 'unreadable',
 };
 
+/**
+ * A refund is sent once, no callback tells of it, and until the collection is returned the operator says nothing. Each of the six refusals
+ * is of our signature, and each send tries a new key.
+ */
+const REFUNDS_OF_AIRTEL: Readonly<Record<string, RowChange>> = {
+  ...Object.fromEntries(['008', '009', '012', '016', '017', '500'].map((row) => [row, { callbacks: 0 }] as const)),
+  '011': { sends: ['unknown'], accepted: 0, outcome: 'unknown', callbacks: 0 },
+  '014': { sends: ['unknown'], callbacks: 0 },
+  '018': { sends: ['unknown'] },
+  '019': { statuses: ['unknown', 'unknown'], callbacks: 0 },
+  '021': { outcome: 'succeeded', callbacks: 0 },
+  '022': { sends: ['unknown', 'unknown', 'unknown', 'accepted'], callbacks: 0 },
+  '023': { sends: ['unknown'], callbacks: 0 },
+};
+
 const AIRTEL: Dialect = {
   // Airtel has no code for a payer without an account, and says of such a payee that our account may not pay.
   changes: {
     collection: { '007': { outcome: 'operator_rejected' } },
     payout: { '006': { outcome: 'operator_unavailable' } },
+    refund: REFUNDS_OF_AIRTEL,
   },
   namesReturned: false,
   // The first of them refuses our signature, so that the same send tries a new key.

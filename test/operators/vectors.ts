@@ -12,6 +12,7 @@ import type { Received, StubOperator } from './stub-operator.ts';
 type Input = {
   readonly reference: string;
   readonly original?: string;
+  readonly originalReceipt?: string;
   readonly issuedId?: string | null;
   readonly queryId?: string;
   readonly sentAt?: string;
@@ -51,8 +52,9 @@ const CALLS = {
     operator.sendPayout({ ...namedBy(input), phone: input.phone, payeeMessage: input.note }),
   getPayoutStatus: (operator: Operator, input: Input) => operator.getPayoutStatus(sentOf(input)),
   refundCollection: (operator: Operator, input: Input) =>
-    operator.refundCollection({ ...namedBy(input), originalOperatorReference: input.original ?? '', note: input.note }),
-  getRefundStatus: (operator: Operator, input: Input) => operator.getRefundStatus(sentOf(input)),
+    operator.refundCollection({ ...namedBy(input), ...originalOf(input), note: input.note }),
+  getRefundStatus: (operator: Operator, input: Input) =>
+    operator.getRefundStatus({ ...sentOf(input), ...originalOf(input) }),
   getPayeeName: (operator: Operator, { phone }: Input) => operator.getPayeeName?.(phone) ?? assert.fail('no names'),
 };
 
@@ -105,6 +107,10 @@ export function sendsItsVectors(
 
 function namedBy({ reference, amountMinor, currency }: Input) {
   return { operatorReference: reference, money: { amountMinor: BigInt(amountMinor), currency } };
+}
+
+function originalOf({ original, originalReceipt }: Input) {
+  return { originalOperatorReference: original ?? '', originalReceipt: originalReceipt ?? null };
 }
 
 function sentOf({ reference, issuedId, queryId, sentAt }: Input): SentPayment {

@@ -57,7 +57,12 @@ describe('the attestation of a payout or refund', () => {
     for (const [field, value] of Object.entries({ ...OTHER_PAYMENTS, id: newId('pay'), description: 'April' })) {
       assert.deepEqual(ofPayout({ [field]: value }), [], field);
     }
-    const others = { id: newId('rev'), collectionId: newId('col'), collectionOperatorReference: 'another' };
+    const others = {
+      id: newId('rev'),
+      collectionId: newId('col'),
+      collectionOperatorReference: 'another',
+      collectionReceipt: '1',
+    };
     for (const [field, value] of Object.entries({ ...OTHER_PAYMENTS, ...others })) {
       assert.deepEqual(ofRefund({ [field]: value }), [], field);
     }

@@ -14,6 +14,7 @@ const reads = paymentReads({
   kind: 'reversal',
   prefix: 'rev',
   columns: `${REFUND_COLUMNS}, collection_id, ${ofCollection('c.operator_reference', 'collection_operator_reference')},
+    ${ofCollection('c.operator_receipt', 'collection_receipt')},
     ${ofCollection("c.state = 'reversed'", 'is_collection_returned')}`,
   toPayment: toMoneyOut<Reversal>,
 });

@@ -103,6 +103,14 @@ export type Capabilities = {
   readonly settles: 'later' | 'at_once';
 };
 
+/** What code must know of refunds besides. Every refund returns the whole collection. */
+export type RefundCapabilities = Capabilities & {
+  /** How the request names the collection: by our reference, or by the operator's receipt, for which the refund waits. */
+  readonly names: 'reference' | 'receipt';
+  /** `collection`: the operator says only that it returned the collection, and not by whose request. */
+  readonly statusOf: 'refund' | 'collection';
+};
+
 /**
  * The purpose of an address that we give to an operator for one request: to receive the result of a payment, the notice that the payment
  * was not processed in time, or the answer to a status query.
@@ -135,7 +143,7 @@ type OperatorEntry = {
     readonly collection: Capabilities;
     readonly payout: Capabilities;
     /** Null: no refund is sent. The operator offers none, or none that is certain to be paid once. */
-    readonly refund: Capabilities | null;
+    readonly refund: RefundCapabilities | null;
   };
   /** The messages to addresses for one payment or query each; null: callbacks arrive at any address, and are only hints. */
   readonly messages: Messages | null;
@@ -151,7 +159,13 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
     capabilities: {
       collection: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: 'prompt' },
       payout: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: null },
-      refund: { ...ASKED_BY_OUR_KEY, statusSays: { amount: true, receipt: true }, authorisation: null },
+      refund: {
+        ...ASKED_BY_OUR_KEY,
+        statusSays: { amount: true, receipt: true },
+        authorisation: null,
+        names: 'reference',
+        statusOf: 'refund',
+      },
     },
     messages: null,
   },
@@ -163,7 +177,14 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
     capabilities: {
       collection: { ...ASKED_BY_OUR_KEY, statusSays: { amount: false, receipt: true }, authorisation: 'prompt' },
       payout: { ...ASKED_BY_OUR_KEY, statusSays: { amount: false, receipt: true }, authorisation: null },
-      refund: null,
+      refund: {
+        ...ASKED_BY_OUR_KEY,
+        send: 'once',
+        statusSays: { amount: false, receipt: false },
+        authorisation: null,
+        names: 'receipt',
+        statusOf: 'collection',
+      },
     },
     messages: null,
   },

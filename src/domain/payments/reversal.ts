@@ -32,6 +32,8 @@ export type Reversal = PaymentFields<'reversal', ReversalId, ReversalState> &
   MoneyOutFields & {
     readonly collectionId: CollectionId;
     readonly collectionOperatorReference: string;
+    /** The operator's receipt of its collection, by which some operators name the collection. */
+    readonly collectionReceipt: string | null;
     /** Whether its collection is reversed, so that no refund may be sent. */
     readonly isCollectionReturned: boolean;
   };

@@ -71,7 +71,10 @@ async function insert(
       `${name} offers no refund that is certain to be paid once. Pay the amount out to the payer instead.`,
     );
   }
-  if (collection.operatorReceipt === null) {
+  // Where the operator named no receipt, our reference stands for it.
+  const isReceiptOurs =
+    capabilities.refund.names === 'receipt' && collection.operatorReceipt === collection.operatorReference;
+  if (collection.operatorReceipt === null || isReceiptOurs) {
     throw stateConflict(
       `${name} has not told the receipt of this collection yet. Ask again once the collection shows one.`,
     );
@@ -100,6 +103,7 @@ async function insert(
     ...neverSent({ operator, kind: 'reversal' }),
     collectionId: collection.id,
     collectionOperatorReference: key,
+    collectionReceipt: collection.operatorReceipt,
     isCollectionReturned: false,
   };
   const reversal: Reversal = { ...requested, requestAttestation: releases.attestRequest(requested) };

@@ -11,6 +11,7 @@ import { productOf } from '../../domain/payments/breaker.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { confirmsInput } from '../../domain/payments/collection-progress.ts';
 import type { TransitionInput } from '../../domain/payments/lifecycle.ts';
+import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { MoneyOut, Payment, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { changePayment, type PaymentChange } from '../../domain/payments/payment-change.ts';
@@ -60,7 +61,7 @@ export type RecordedTransition<Kind extends PaymentKind = PaymentKind> = {
  * `receipt_reused`.
  *
  * If a refund succeeds, the same transaction reverses its collection. A collection that the operator returned meanwhile stays reversed,
- * and a discrepancy records that the money left twice.
+ * and a discrepancy records that the money left twice, unless the operator reports refunds as returns of their collections.
  *
  * Throws `collection_not_found`, `payout_not_found` or `reversal_not_found`, and `ReceiptReused` or `IssuedIdReused` for a receipt or an
  * id that another payment has.
@@ -143,12 +144,17 @@ async function write(change: PaymentChange, conditions: ChangeConditions, contex
     return (await recordChange(db, change, environment, conditions)) ? 'posted' : 'missed';
   }
   return db.withTransaction(async (tx) => {
-    const isPosted = await reverseCollection(tx, after, context);
+    const isPosted = (await reverseCollection(tx, after, context)) || isReturnOfCollection(after);
     if (!isPosted) await insertDiscrepancy(tx, after, { kind: 'refunded_twice', foundAt: after.updatedAt });
     if (await recordChange(tx, change, environment, conditions)) return isPosted ? 'posted' : 'not_posted';
     // Another process recorded an outcome meanwhile: a retry of the activity finds it.
     throw new Error(`${after.id} changed while its transition was being recorded`);
   });
+}
+
+/** Whether the operator reports the refund as the return of its collection, so that both are one and the same money. */
+function isReturnOfCollection({ operator }: Reversal): boolean {
+  return OPERATORS[operator].capabilities.refund?.statusOf === 'collection';
 }
 
 /** False if the operator already returned the collection. */

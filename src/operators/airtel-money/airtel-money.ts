@@ -1,10 +1,11 @@
-// Airtel Money behind the operator port: signed collections, disbursements with our PIN, and their enquiries.
+// Airtel Money behind the operator port: signed collections and refunds, disbursements with our PIN, and their enquiries.
 import { createOperatorHttpClient, withDeadline, type HttpResult } from '../http-client.ts';
-import type { Operator, SendOutcome, SentPayment, StatusOutcome } from '../port.ts';
+import type { Operator, RefundRequest, SendOutcome, SentPayment, StatusOutcome } from '../port.ts';
 import type { TokenStore } from '../token-cache.ts';
 import type { AirtelUse } from './codes.ts';
 import { readNameResponse } from './names.ts';
-import { disbursement, pushPayment, type AirtelMarket, type SignedRequest } from './requests.ts';
+import { readRefundResponse, readRefundStatus } from './refunds.ts';
+import { disbursement, pushPayment, refund, type AirtelMarket, type SignedRequest } from './requests.ts';
 import { openAirtelSession, type AirtelCredentials } from './session.ts';
 import { isSignatureRefused, readSendResponse, readStatusResponse } from './statuses.ts';
 import { operatorReferenceIn, transactionIdOf } from './transaction-id.ts';
@@ -26,14 +27,20 @@ export type AirtelMoneyConfig = {
 const ENQUIRIES: Readonly<Record<AirtelUse, string>> = {
   collection: '/standard/v1/payments',
   payout: '/standard/v1/disbursements',
+  // The enquiry of the collection.
+  refund: '/standard/v1/payments',
 };
 
 const OTHER_MARKET: SendOutcome = { kind: 'unknown', reason: 'not sent: of another market', cause: 'account' };
-const NO_REFUNDS: SendOutcome = { kind: 'refused', code: 'operator_rejected', operatorCode: 'REFUNDS_NOT_OFFERED' };
+const NO_RECEIPT: SendOutcome = {
+  kind: 'unknown',
+  reason: 'not sent: no receipt of the collection',
+  isUnprocessed: true,
+};
 
 /**
- * Airtel keeps one payment per transaction id, so repeated sends pay nothing twice. Its refunds take no id of ours, so a repeated refund
- * might pay twice: no refund is ever sent, and the catalogue offers none. Holds connections until `close`.
+ * Airtel keeps one payment per transaction id, so repeated sends pay nothing twice. Its refunds take no id of ours, so a refund is sent
+ * once, and repeated only after its token or signature was refused. Holds connections until `close`.
  */
 export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
   const { baseUrl, connections, credentials, market, pin, requestTimeoutMs: timeoutMs } = config;
@@ -45,16 +52,37 @@ export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
     return withDeadline<HttpResult>(timeoutMs, make, () => late);
   }
 
-  async function send(request: SignedRequest | null, use: AirtelUse): Promise<SendOutcome> {
-    if (request === null) return OTHER_MARKET;
-    const isRefused = (result: HttpResult) => isSignatureRefused(result, use);
-    return readSendResponse(await call((signal) => session.callSigned(request, isRefused, signal)), use);
+  /** A result without a response says whether a byte of the request may have left. */
+  async function callSigned(request: SignedRequest, use: AirtelUse): Promise<HttpResult> {
+    let isSent = false;
+    const handling = {
+      isRefused: (result: HttpResult) => isSignatureRefused(result, use),
+      onSend: () => {
+        isSent = true;
+      },
+    };
+    const result = await call((signal) => session.callSigned(request, handling, signal));
+    return result.kind === 'no_response' && !isSent ? { ...result, isUnprocessed: true } : result;
+  }
+
+  async function send(request: SignedRequest | null, use: 'collection' | 'payout'): Promise<SendOutcome> {
+    return request === null ? OTHER_MARKET : readSendResponse(await callSigned(request, use), use);
+  }
+
+  async function sendRefund(request: RefundRequest): Promise<SendOutcome> {
+    const { originalReceipt: receipt } = request;
+    const signed = refund(request);
+    if (signed === null || receipt === null) return NO_RECEIPT;
+    return readRefundResponse(await callSigned(signed, 'refund'), receipt);
+  }
+
+  function enquire(operatorReference: string, use: AirtelUse): Promise<HttpResult> {
+    const path = `${ENQUIRIES[use]}/${transactionIdOf(operatorReference)}`;
+    return call((signal) => session.call({ method: 'GET', path, headers: {} }, signal));
   }
 
   async function queryStatus({ operatorReference }: SentPayment, use: AirtelUse): Promise<StatusOutcome> {
-    const path = `${ENQUIRIES[use]}/${transactionIdOf(operatorReference)}`;
-    const response = await call((signal) => session.call({ method: 'GET', path, headers: {} }, signal));
-    return readStatusResponse(response, operatorReference, use);
+    return readStatusResponse(await enquire(operatorReference, use), operatorReference, use);
   }
 
   return {
@@ -63,8 +91,9 @@ export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
     getCollectionStatus: (payment) => queryStatus(payment, 'collection'),
     sendPayout: (request) => send(disbursement(request, market, pin), 'payout'),
     getPayoutStatus: (payment) => queryStatus(payment, 'payout'),
-    refundCollection: () => Promise.resolve(NO_REFUNDS),
-    getRefundStatus: () => Promise.resolve({ kind: 'not_found' }),
+    refundCollection: sendRefund,
+    getRefundStatus: async ({ originalOperatorReference: collection }) =>
+      readRefundStatus(await enquire(collection, 'refund'), collection),
     async getPayeeName(phone) {
       if (!phone.startsWith(market.callingCode)) return { kind: 'unknown', reason: 'not asked: of another market' };
       const path = `/standard/v1/users/${phone.slice(market.callingCode.length)}`;

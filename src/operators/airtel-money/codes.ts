@@ -2,7 +2,7 @@
 import type { FailureCode } from '../../domain/payments/failure.ts';
 
 /** The kind of request. Each kind has its own codes. */
-export type AirtelUse = 'collection' | 'payout';
+export type AirtelUse = 'collection' | 'payout' | 'refund';
 
 /**
  * `taken`: Airtel accepted the payment. `exists`: Airtel already had the id. `open`: not decided yet. `payment`: final for this payment.
@@ -57,10 +57,25 @@ const PAYOUT_CODES: Readonly<Record<string, CodeMeaning>> = {
   '017': EXISTS,
 };
 
-const PREFIXES: Readonly<Record<AirtelUse, string>> = { collection: 'DP00800001', payout: 'DP00900001' };
+/** Airtel refunds by the API of collections. The other codes of collections are about the payer's prompt and PIN. */
+const REFUND_CODES: Readonly<Record<string, CodeMeaning>> = {
+  '000': OPEN,
+  '001': TAKEN,
+  '006': TAKEN,
+  '010': ACCOUNT,
+  '025': NOT_FOUND,
+  '026': SIGNATURE,
+};
+
+const PREFIXES: Readonly<Record<AirtelUse, string>> = {
+  collection: 'DP00800001',
+  payout: 'DP00900001',
+  refund: 'DP00800001',
+};
 const CODES: Readonly<Record<AirtelUse, Readonly<Record<string, CodeMeaning>>>> = {
   collection: COLLECTION_CODES,
   payout: PAYOUT_CODES,
+  refund: REFUND_CODES,
 };
 
 const OPEN_RESULTS = ['ESB000001', 'ESB000004', 'ESB000008', 'ESB000014', 'ROUTER117', '0000900'];
@@ -70,7 +85,7 @@ const ACCOUNT_RESULTS = [
   ...['ESB000033', 'ESB000034', 'ESB000035', 'ESB000036', 'ESB000037', 'ESB000038', 'ESB000039'],
 ];
 
-/** The codes that both kinds of payment share. */
+/** The codes that all kinds share. */
 const COMMON: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
   ...OPEN_RESULTS.map((code) => [code, OPEN] as const),
   ...ACCOUNT_RESULTS.map((code) => [code, ACCOUNT] as const),
@@ -78,7 +93,7 @@ const COMMON: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
   ['ESB000045', NOT_FOUND],
 ]);
 
-/** The meaning of the code for this kind of payment; null if the code is not listed or belongs to the other kind. */
+/** The meaning of the code for this kind of payment; null if the code is not listed or belongs to another kind. */
 export function meaningOf(code: string, use: AirtelUse): CodeMeaning | null {
   const common = COMMON.get(code);
   if (common !== undefined) return common;

@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { toDecimalString, type Money } from '../../domain/money.ts';
 import { cleanNote } from '../payer-note.ts';
-import type { PayoutRequest, PromptRequest } from '../port.ts';
+import type { PayoutRequest, PromptRequest, RefundRequest } from '../port.ts';
 import { encrypted } from './signing.ts';
 import { transactionIdOf } from './transaction-id.ts';
 
@@ -45,6 +45,14 @@ export function disbursement(request: PayoutRequest, market: AirtelMarket, pin: 
       `{"payee":${payee},"reference":${reference},"pin":${json(encrypted(pin, publicKey))},` +
       `"transaction":${withAmount(request.money, transaction)}}`,
   };
+}
+
+/** Returns the whole collection with this receipt. Null without a receipt of Airtel: where Airtel named none, our reference stands for it. */
+export function refund(request: RefundRequest): SignedRequest | null {
+  const { originalReceipt: receipt, originalOperatorReference: reference } = request;
+  if (receipt === null || receipt === reference) return null;
+  const body = json({ transaction: { airtel_money_id: receipt } });
+  return { path: '/standard/v2/payments/refund', body: () => body };
 }
 
 function nationalNumber(

@@ -16,15 +16,16 @@ import { readPublicKey, signatureOf } from './signing.ts';
 
 export type AirtelCredentials = { readonly clientId: string; readonly clientSecret: string };
 
+type SignedCall = { readonly isRefused: (result: HttpResult) => boolean; readonly onSend: () => void };
+
 type AirtelSession = {
   /** A refused token is replaced once; a second 401 is returned. */
   call(request: HttpRequest, signal: AbortSignal): Promise<HttpResult>;
-  /** Like `call`, for a signed request. If `isRefused`, the key is fetched again, and the request is sent once more. */
-  callSigned(
-    request: SignedRequest,
-    isRefused: (result: HttpResult) => boolean,
-    signal: AbortSignal,
-  ): Promise<HttpResult>;
+  /**
+   * Like `call`, for a signed request. If `isRefused`, the key is fetched again, and the request is sent once more. Calls `onSend` before
+   * the first byte of the request may leave.
+   */
+  callSigned(request: SignedRequest, handling: SignedCall, signal: AbortSignal): Promise<HttpResult>;
 };
 
 type SessionConfig = {
@@ -49,33 +50,39 @@ export function openAirtelSession(config: SessionConfig): AirtelSession {
   // A key is public, and the same for all clients.
   const keys = createTokenCache(() => fetchKey(timeoutMs, call), { store: storeInMemory(), leaseMs });
 
-  function call({ headers, ...request }: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
+  function call({ headers, ...request }: HttpRequest, signal: AbortSignal, onSend?: () => void): Promise<HttpResult> {
     const ofMarket = { 'X-Country': market.country, 'X-Currency': market.currency };
-    return sendWithToken(tokens, (token) =>
-      http.send({ ...request, headers: { ...headers, ...ofMarket, Authorization: `Bearer ${token}` } }, signal),
-    );
+    return sendWithToken(tokens, (token) => {
+      onSend?.();
+      return http.send({ ...request, headers: { ...headers, ...ofMarket, Authorization: `Bearer ${token}` } }, signal);
+    });
   }
 
-  async function callOnce(request: SignedRequest, key: KeyObject, signal: AbortSignal): Promise<HttpResult> {
+  function callOnce(
+    request: SignedRequest,
+    key: KeyObject,
+    signal: AbortSignal,
+    onSend: () => void,
+  ): Promise<HttpResult> {
     const body = request.body(key);
     const headers = { 'Content-Type': 'application/json', ...signatureOf(body, key) };
-    return call({ method: 'POST', path: request.path, headers, body }, signal);
+    return call({ method: 'POST', path: request.path, headers, body }, signal, onSend);
   }
 
   return {
-    call,
-    async callSigned(request, isRefused, signal) {
+    call: (request, signal) => call(request, signal),
+    async callSigned(request, { isRefused, onSend }, signal) {
       let result: HttpResult | null = null;
       for (let tries = 0; tries < 2; tries++) {
         const fetched = await keys.get();
-        if (fetched.kind === 'no_token') return { ...fetched, kind: 'no_response' };
+        if (fetched.kind === 'no_token') return { ...fetched, kind: 'no_response', isUnprocessed: true };
         const key = readPublicKey(fetched.token);
         if (key === null) break;
-        result = await callOnce(request, key, signal);
+        result = await callOnce(request, key, signal, onSend);
         if (!isRefused(result)) return result;
         keys.drop(fetched.token);
       }
-      return result ?? { kind: 'no_response', reason: 'no key: answer not understood' };
+      return result ?? { kind: 'no_response', reason: 'no key: answer not understood', isUnprocessed: true };
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Paid, Reported, SendOutcome, StatusOutcome } from '../port.ts';
 import { meaningOf, type AirtelUse, type CodeMeaning } from './codes.ts';
 import { operatorReferenceIn } from './transaction-id.ts';
 
-type HttpResponse = Extract<HttpResult, { kind: 'response' }>;
+export type HttpResponse = Extract<HttpResult, { kind: 'response' }>;
 
 const codeText = z.string().regex(/^[A-Z0-9]{1,32}$/);
 
@@ -37,7 +37,7 @@ const text = z.union([z.string(), z.int().transform(String)]);
 const numeral = z.union([z.string(), z.number().transform(String)]).pipe(z.string().regex(/^\d{1,16}(\.\d{1,6})?$/));
 const paidBody = z.object({ amount: numeral, currency: z.string().regex(/^[A-Z]{3}$/) });
 
-type Verdict = {
+export type Verdict = {
   readonly isSuccess: boolean;
   /** The code that decides: `response_code`, or `result_code` if there is no `response_code`. */
   readonly code: string | null;
@@ -46,7 +46,7 @@ type Verdict = {
 };
 
 /** Null if the response does not come from Airtel's API. A malformed code counts as a code that is not listed. */
-function verdictOf(response: HttpResponse, use: AirtelUse): Verdict | null {
+export function verdictOf(response: HttpResponse, use: AirtelUse): Verdict | null {
   const parsed = envelope.safeParse(response.body.kind === 'json' ? response.body.value : null);
   if (!parsed.success) return null;
   const { success, response_code: first, result_code: second } = parsed.data.status;
@@ -195,7 +195,7 @@ function readReceipt({ airtel_money_id: id }: Transaction): string | null {
 type Unanswered = { readonly kind: 'unknown'; readonly reason: string; readonly cause?: Trouble };
 
 // Airtel responds 500 in an outage, and may have processed the request before.
-function unanswered({ status }: HttpResponse, verdict: Verdict | null): Unanswered {
+export function unanswered({ status }: HttpResponse, verdict: Verdict | null): Unanswered {
   const code = verdict?.code ?? null;
   const reason = code === null ? `http ${status}` : `http ${status} ${code}`;
   return { kind: 'unknown', reason, ...(status === 500 ? { cause: 'no_answer' } : causeOfStatus(status)) };

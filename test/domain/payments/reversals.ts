@@ -10,6 +10,7 @@ export function reversalWith(fields: Partial<Reversal> = {}): Reversal {
     ...anyPayment('reversal', 'rev', 'released'),
     collectionId: newId('col'),
     collectionOperatorReference: '0d1c55a8-6a3f-4a51-9d0a-5b7f0d6b4f11',
+    collectionReceipt: '363440463',
     sendDeadlineAt: AT,
     isCollectionReturned: false,
     ...fields,

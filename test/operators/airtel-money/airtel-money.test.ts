@@ -13,9 +13,17 @@ import {
   wireClient,
 } from '../../sandbox/sandbox-harness.ts';
 import { conformsToThePort } from '../conformance.ts';
-import type { AdapterHarness } from '../directions.ts';
+import { collectionOf, type AdapterHarness } from '../directions.ts';
 
 conformsToThePort('airtel-money', startHarness);
+
+/** A refund has the name of its collection. */
+function nameOf(operatorReference: string): string {
+  const collection = collectionOf(operatorReference);
+  return collection === undefined
+    ? transactionIdOf(operatorReference)
+    : `refund-${transactionIdOf(collection.reference)}`;
+}
 
 async function startHarness(): Promise<AdapterHarness> {
   const receiver = await startReceiver();
@@ -42,7 +50,7 @@ async function startHarness(): Promise<AdapterHarness> {
       return receiver.callbacks.map(({ body }) => body);
     },
     messages: null,
-    seen: (operatorReference) => countsOf(client, transactionIdOf(operatorReference)),
+    seen: (operatorReference) => countsOf(client, nameOf(operatorReference)),
     setFaults: (faults) => setFaults(sandbox, faults),
     undecidedMs: SHORT_TIMES.undecidedMs,
     promptExpiryMs: SHORT_TIMES.promptExpiryMs,

@@ -196,10 +196,14 @@ describe("the Daraja adapter's prompts", () => {
   });
 
   it('are never refunded', async () => {
-    const refund = { operatorReference: REFERENCE, originalOperatorReference: REFERENCE, note: 'x' };
-    const outcome = await wire.operator.refundCollection({ ...refund, money: { amountMinor: 100n, currency: 'KES' } });
+    const refund = { operatorReference: REFERENCE, originalOperatorReference: REFERENCE, originalReceipt: 'SFC1' };
+    const outcome = await wire.operator.refundCollection({
+      ...refund,
+      note: 'x',
+      money: { amountMinor: 100n, currency: 'KES' },
+    });
     assert.equal(outcome.kind, 'refused');
-    assert.deepEqual(await wire.operator.getRefundStatus(sentAs(REFERENCE)), { kind: 'not_found' });
+    assert.deepEqual(await wire.operator.getRefundStatus({ ...sentAs(REFERENCE), ...refund }), { kind: 'not_found' });
     assert.deepEqual(wire.stub.received, []);
   });
 });

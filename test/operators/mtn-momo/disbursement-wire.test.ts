@@ -37,6 +37,7 @@ describe("the MTN adapter's payouts and refunds", () => {
   const wire = useMtnWire();
   const money = { amountMinor: 1050n, currency: 'GHS' } as const;
 
+  const of = { originalOperatorReference: ORIGINAL, originalReceipt: '363440463' };
   const sends: Readonly<Record<'payout' | 'refund', () => Promise<SendOutcome>>> = {
     payout: () =>
       wire.operator.sendPayout({
@@ -48,14 +49,14 @@ describe("the MTN adapter's payouts and refunds", () => {
     refund: () =>
       wire.operator.refundCollection({
         operatorReference: REFERENCE,
-        originalOperatorReference: ORIGINAL,
+        ...of,
         money,
         note: "Ama's refund",
       }),
   };
   const statuses: Readonly<Record<'payout' | 'refund', () => Promise<StatusOutcome>>> = {
     payout: () => wire.operator.getPayoutStatus(sentAs(REFERENCE)),
-    refund: () => wire.operator.getRefundStatus(sentAs(REFERENCE)),
+    refund: () => wire.operator.getRefundStatus({ ...sentAs(REFERENCE), ...of }),
   };
   const KINDS = ['payout', 'refund'] as const;
 
@@ -97,7 +98,7 @@ describe("the MTN adapter's payouts and refunds", () => {
       await wire.operator.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
       await wire.operator.getPayoutStatus(sentAs(REFERENCE));
       await wire.operator.getCollectionStatus(sentAs(REFERENCE), ONE_CALL);
-      await wire.operator.getRefundStatus(sentAs(REFERENCE));
+      await wire.operator.getRefundStatus({ ...sentAs(REFERENCE), ...of });
       assert.deepEqual(
         wire.stub.received.map(({ path, headers }) => `${path.split('/')[1]} ${headers.authorization?.split(' ')[0]}`),
         [
