@@ -7,7 +7,7 @@ import { oneRow } from '../db/rows.ts';
 import { call } from '../support/api.ts';
 import { assertLedgerIsSound, availableBalance, pay, untilState } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived, PAID_TRANSITIONS } from '../support/payment-events.ts';
-import { releasedPayout, untilPayoutState } from '../support/payouts.ts';
+import { releasedPayout, releaseRefund, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { decideAtSandbox, sandboxTransactions } from '../support/sandbox-operator.ts';
 import { eventually, type TestMerchant } from '../support/test-environment.ts';
@@ -94,14 +94,54 @@ describe('a payment at Airtel Money', () => {
     assert.equal(await availableBalance(testEnv, merchant), 20_000);
   });
 
-  it('is not refunded, which is said at once and recorded nowhere', async () => {
-    const payment = await collect('000');
+  /** A paid collection of this row, and the request of its refund. */
+  async function requested(row: string, json?: object) {
+    const payment = await collect(row);
     await untilState(testEnv, payment, 'succeeded');
     const maker = await logInAs(testEnv, merchant.id, 'maker');
     const path = `/v1/console/collections/${payment.id}/reversal`;
-    const response = await maker.call('POST', path, { idempotencyKey: randomUUID() });
-    assert.match(assertError(response, 'state_conflict').message, /Airtel Money offers no refund/);
-    assert.equal(await availableBalance(testEnv, merchant), 5000);
+    const response = await maker.call('POST', path, { idempotencyKey: randomUUID(), ...(json && { json }) });
+    return { payment, path, maker, response };
+  }
+
+  async function refunded(row: string) {
+    const { payment, path, maker, response } = await requested(row);
+    assert.equal(response.status, 202, response.text);
+    const released = await releaseRefund(await logInAs(testEnv, merchant.id, 'approver'), String(response.json['id']));
+    assert.equal(released.status, 200, released.text);
+    const untilRefund = (state: string) =>
+      eventually(`the refund to be ${state}`, async () => (await maker.call('GET', path)).json['state'] === state);
+    return { payment, untilRefund };
+  }
+
+  const refundsAtOperator = async ({ phone }: { readonly phone: string }) =>
+    (await sandboxTransactions(testEnv, phone)).filter(({ kind }) => kind === 'refund');
+
+  for (const row of ['000', '009', '012', '014', '016', '018', '019', '022', '023']) {
+    it(`is refunded once at row ${row} of the sandbox’s table, when the operator has returned the collection`, async () => {
+      const { payment, untilRefund } = await refunded(row);
+      await untilState(testEnv, payment, 'reversed');
+      await untilRefund('succeeded');
+      const [refund, ...others] = await refundsAtOperator(payment);
+      assert.deepEqual([refund?.transfersTaken, others], [1, []]);
+      assert.equal(await availableBalance(testEnv, merchant), 0);
+      await assertLedgerIsSound(testEnv.db);
+    });
+  }
+
+  it('is not refunded again while nobody knows whether the operator has the refund: it waits for a person', async () => {
+    const { payment, untilRefund } = await refunded('011');
+    await untilRefund('reconciling');
+    const [refund] = await refundsAtOperator(payment);
+    assert.deepEqual([refund?.requestsReceived, refund?.transfersTaken], [1, 0]);
+    assert.equal((await untilState(testEnv, payment, 'succeeded')).state, 'succeeded');
+  });
+
+  it('is refunded as a whole: a request that names an amount is refused, and nothing is recorded', async () => {
+    const { payment, path, maker, response } = await requested('000', { amount: 100 });
+    assertError(response, 'parameter_unknown');
+    assert.equal((await maker.call('GET', path)).status, 404);
+    assert.deepEqual(await refundsAtOperator(payment), []);
   });
 
   it('has callbacks that name it by its id alone, and that a stranger’s changes nothing', async () => {
