@@ -1,5 +1,5 @@
 // One collection: its fields, its outcome, and its refund.
-import { Alert, Anchor, Button, Group } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
@@ -15,6 +15,7 @@ import { OwnWords } from '../ui/own-words.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions } from './decide.ts';
+import { useOffersRefunds } from './operators.ts';
 import { givenBackField, operatorField, originFields, outcomeFields, recordFields } from './payment-fields.tsx';
 import { useCollection } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
@@ -74,6 +75,7 @@ function RefundOf({ collection }: { readonly collection: CollectionObject }) {
   const decisions = useRefundDecisions();
   const [, go] = useLocation();
   const [isAsking, setAsking] = useState(false);
+  const offersRefunds = useOffersRefunds(collection.operator);
   const { data: refund, error } = useQuery({
     queryKey: ['refund of', collection.id, collection.state],
     queryFn: () => fetchRefund(collection.id),
@@ -81,6 +83,7 @@ function RefundOf({ collection }: { readonly collection: CollectionObject }) {
   if (error !== null) return <ErrorNotice error={error} />;
   if (refund === undefined) return null;
   const isOpen = refund !== null && ['queued', 'released', 'reconciling', 'succeeded'].includes(refund.state);
+  const mayAsk = !isOpen && collection.state === 'succeeded' && hasRole(session, 'maker');
   return (
     <>
       {refund !== null && (
@@ -93,7 +96,10 @@ function RefundOf({ collection }: { readonly collection: CollectionObject }) {
           </Group>
         </Alert>
       )}
-      {!isOpen && collection.state === 'succeeded' && hasRole(session, 'maker') && (
+      {mayAsk && offersRefunds === false && (
+        <Text size="sm">Its operator takes no refunds: pay the amount out to the payer instead.</Text>
+      )}
+      {mayAsk && offersRefunds !== false && (
         <Button variant="default" w="fit-content" onClick={() => setAsking(true)}>
           Request a refund…
         </Button>

@@ -38,6 +38,13 @@ export function useOperators(): Schemas['OperatorList']['data'] {
   return (data?.data ?? []).filter(({ markets }) => markets.some((market) => market.currency === currency));
 }
 
+/** Whether the operator refunds collections; undefined while unknown. */
+export function useOffersRefunds(operator: string): boolean | undefined {
+  const { data } = useQuery(OPERATORS_QUERY);
+  // An operator that the deployment reaches no more is not listed.
+  return data?.data.some(({ id, refunds }) => id === operator && refunds);
+}
+
 /** The delays of the operators of the merchant's currency, polled while a person is present. */
 export function useDelays(): readonly Delay[] {
   const { currency } = useSession().merchant;

@@ -93,11 +93,14 @@ describe('the operators', () => {
   it('are listed for every person with where this deployment reaches them, and for no key', async () => {
     const viewer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     const { json } = await viewer.call('GET', '/v1/console/operators');
-    const [operator, ...others] = json['data'] as { id: string; name: string; markets: object[]; services: object[] }[];
-    assert.deepEqual([operator?.id, operator?.name], ['mtn-momo', 'MTN MoMo']);
+    const [operator, ...others] = json['data'] as {
+      readonly [field: string]: unknown;
+      readonly markets: object[];
+    }[];
+    assert.deepEqual([operator?.['id'], operator?.['name'], operator?.['refunds']], ['mtn-momo', 'MTN MoMo', true]);
     assert.deepEqual(
-      others.map(({ id, name, markets }) => [id, name, markets.length]),
-      [['airtel-money', 'Airtel Money', 1]],
+      others.map(({ id, name, refunds, markets }) => [id, name, refunds, markets.length]),
+      [['airtel-money', 'Airtel Money', true, 1]],
     );
     assert.equal(operator?.markets.length, 7);
     const amounts = { min_amount: 100, max_amount: 5_000_000, amount_step: 1 };
@@ -106,7 +109,7 @@ describe('the operators', () => {
       approvals_ussd: '*165#',
       prompt_help: 'No request there? Dial *165# and look for approvals that wait for you.',
     });
-    assert.deepEqual(operator.services, [
+    assert.deepEqual(operator['services'], [
       { service: 'collections', availability: 'open', since: null },
       { service: 'money_out', availability: 'open', since: null },
     ]);

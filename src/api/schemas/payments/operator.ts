@@ -48,6 +48,10 @@ const marketSchema = objectSchema('OperatorMarket', {
 const operatorSchema = objectSchema('Operator', {
   id: operator.meta({ description: 'The id that payments and requests use.' }),
   name: z.string().meta({ example: 'MTN MoMo' }),
+  refunds: z.boolean().meta({
+    description: 'Whether collections there can be refunded. A refund returns the whole amount, and no part of it.',
+    example: true,
+  }),
   markets: z.array(marketSchema).meta({ description: 'The markets in which this deployment reaches the operator.' }),
   services: z
     .array(
@@ -77,6 +81,7 @@ export function operatorListObject(
     data: reachedOperators(coverage).map((id) => ({
       id,
       name: OPERATORS[id].name,
+      refunds: OPERATORS[id].capabilities.refund !== null,
       markets: coverage[id].map((market) => marketObject(id, market)),
       services: PRODUCTS.map((product) =>
         serviceObject(
