@@ -62,6 +62,7 @@ const PAYMENTS: readonly Planned[] = [
   { kind: 'payout', row: '000', decision: 'leave' },
   { kind: 'collection', row: '000', wire: AIRTEL },
   { kind: 'collection', row: '007', wire: AIRTEL },
+  { kind: 'collection', row: '014', wire: AIRTEL, isReversed: true },
   { kind: 'payout', row: '018', wire: AIRTEL },
   { kind: 'payout', row: '006', wire: AIRTEL, merchant: 1 },
   { kind: 'collection', row: '000', ...BY_MPESA, repetition: 'conflicting' },

@@ -28,7 +28,6 @@ export const AIRTEL: Wire = {
   ...MTN,
   operator: 'airtel-money',
   prefixes: ['75', '74', '70'],
-  offersRefunds: false,
 };
 
 export const MPESA: Wire = {

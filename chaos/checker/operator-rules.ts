@@ -50,10 +50,15 @@ const PAYOUT_STATES: Readonly<Record<Truth, readonly string[]>> = {
 };
 /** The operator returns no refund. */
 const REVERSAL_STATES = { ...PAYOUT_STATES, given_back: [] };
+/** Where only its collection shows a refund, the return of the collection by the operator itself is the refund too. */
+const RETURNED_STATES = { ...REVERSAL_STATES, unknown: [...PAYOUT_STATES.unknown, 'succeeded'] };
 const AWAITED = ['initiated', 'prompted', 'released', 'reconciling'];
 
 function checkStates({ records, operator }: Case): Violation[] {
   const refunded = refundedCollections(operator);
+  const collections = new Map(records.collections.map((row) => [row.id, operator.get(row.operatorReference)]));
+  const isReturned = (row: ReversalRow) =>
+    isSentOnce(row) && truthOf(collections.get(row.collectionId)) === 'given_back';
   const check = (
     { id, state, operatorReference }: { id: string; state: string; operatorReference: string },
     states: Readonly<Record<Truth, readonly string[]>>,
@@ -68,7 +73,7 @@ function checkStates({ records, operator }: Case): Violation[] {
   return [
     ...records.collections.flatMap((row) => check(row, isSentOnce(row) ? ONCE_STATES : COLLECTION_STATES)),
     ...records.payouts.flatMap((row) => check(row, PAYOUT_STATES)),
-    ...records.reversals.flatMap((row) => check(row, REVERSAL_STATES)),
+    ...records.reversals.flatMap((row) => check(row, isReturned(row) ? RETURNED_STATES : REVERSAL_STATES)),
   ];
 }
 

@@ -22,7 +22,7 @@ type Pending = { readonly id: string; readonly state: string; readonly updatedAt
 
 function checkPending(evidence: Case): Violation[] {
   const { records, operator, workflows } = evidence;
-  const lost = lostPayouts(evidence);
+  const lost = lostMoneyOut(evidence);
   const open = new Set(workflows.map(({ resourceId }) => resourceId));
   const stuck = ({ id, state, updatedAt }: Pending, why: string): Violation => ({
     rule: 'payment_stuck',
@@ -44,11 +44,11 @@ function checkPending(evidence: Case): Violation[] {
   ];
 }
 
-/** Payouts that the operator may have or not, for all that anybody can find out: sent once, with an answer that decides nothing or none. */
-function lostPayouts(evidence: Case): Set<string> {
+/** Payouts and refunds that the operator may have or not, for all that anybody can find out: sent once, with an answer that decides nothing or none. */
+function lostMoneyOut(evidence: Case): Set<string> {
   const { records, operator, interference } = evidence;
   const sends = new Map(sendsOf(evidence).map((send) => [send.id, send]));
-  const lost = records.payouts.filter((row) => {
+  const lost = [...records.payouts, ...records.reversals].filter((row) => {
     const [sent, send] = [operator.get(row.operatorReference), sends.get(row.id)];
     if (!isSentOnce(row) || truthOf(sent) !== 'unknown') return false;
     return isLeftUnknown(sent) || (send !== undefined && isExplained(send, interference.faults));

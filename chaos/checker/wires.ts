@@ -19,16 +19,26 @@ export function byOurReferences(
   { collections, payouts, reversals }: Pick<Records, 'collections' | 'payouts' | 'reversals'>,
 ): Map<string, OperatorPayment> {
   const ours = new Map<string, string>();
+  const names = new Map(collections.map((row) => [row.id, nameOf(row, true)]));
   for (const row of collections) ours.set(nameOf(row, true), row.operatorReference);
-  for (const row of [...payouts, ...reversals]) ours.set(nameOf(row, false), row.operatorReference);
+  for (const row of payouts) ours.set(nameOf(row, false), row.operatorReference);
+  for (const row of reversals) ours.set(refundNameOf(row, names), row.operatorReference);
   const named = new Map<string, OperatorPayment>();
   for (const payment of operator.values()) {
     const name = isPrompt(payment) ? (payment.externalId ?? '') : payment.operatorReference;
     const reference = ours.get(`${payment.wire} ${name.toUpperCase()}`);
     const key = reference === undefined || named.has(reference) ? payment.operatorReference : reference;
-    named.set(key, { ...payment, operatorReference: key });
+    const original = ours.get(`${payment.wire} ${(payment.originalReference ?? '').toUpperCase()}`);
+    named.set(key, { ...payment, operatorReference: key, originalReference: original ?? payment.originalReference });
   }
   return named;
+}
+
+/** Airtel knows a refund by its collection alone. */
+function refundNameOf(row: Named & { readonly collectionId: string }, names: ReadonlyMap<string, string>): string {
+  if (row.operator !== 'airtel-money') return nameOf(row, false);
+  const collection = names.get(row.collectionId) ?? '';
+  return collection.replace(' ', ' REFUND-');
 }
 
 /** M-Pesa knows a prompt by an id of its own, and shows a short reference of ours with it. */
@@ -72,11 +82,12 @@ export function isReturnTold(payment: OperatorPayment): boolean {
 }
 
 /** Of an operator that would pay a repeated send again. */
-export function isSentOnce({ operator }: Pick<Named, 'operator'>): boolean {
-  return operator === 'daraja';
+export function isSentOnce(row: Pick<Named, 'operator'> & { readonly collectionId?: string }): boolean {
+  return row.operator === 'daraja' || (row.operator === 'airtel-money' && row.collectionId !== undefined);
 }
 
 /** The operator answered in a way from which nobody can tell whether it took the payment: a payment that is sent once is not sent again. */
 export function isLeftUnknown(payment: OperatorPayment | undefined): boolean {
-  return payment?.wire === 'daraja' && payment.state === 'NOT_ACCEPTED' && payment.row === '011';
+  if (payment?.state !== 'NOT_ACCEPTED' || payment.row !== '011') return false;
+  return payment.wire === 'daraja' || (payment.wire === 'airtel-money' && payment.kind === 'refund');
 }

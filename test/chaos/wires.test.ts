@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { OperatorPayment } from '../../chaos/checker/evidence.ts';
 import { operatorRules } from '../../chaos/checker/operator-rules.ts';
 import { progressRules } from '../../chaos/checker/progress-rules.ts';
-import type { CollectionRow, PayoutRow } from '../../chaos/checker/records.ts';
+import type { CollectionRow, PayoutRow, ReversalRow } from '../../chaos/checker/records.ts';
 import { byOurReferences, hasReceipt, minorAmountOf } from '../../chaos/checker/wires.ts';
 import { accountReferenceOf } from '../../src/operators/daraja/account-reference.ts';
 import { transactionIdOf } from '../../src/operators/airtel-money/transaction-id.ts';
@@ -45,14 +45,19 @@ function payment(changes: Partial<OperatorPayment>): OperatorPayment {
   };
 }
 
-function judge(payments: readonly OperatorPayment[], rows: { collection?: CollectionRow; payout?: PayoutRow }) {
+function judge(
+  payments: readonly OperatorPayment[],
+  rows: { collection?: CollectionRow; payout?: PayoutRow; reversal?: ReversalRow },
+) {
   const records = {
     ...EMPTY_CASE.records,
     collections: rows.collection ? [rows.collection] : [],
     payouts: rows.payout ? [rows.payout] : [],
+    reversals: rows.reversal ? [rows.reversal] : [],
   };
   const operator = byOurReferences(new Map(payments.map((each) => [each.operatorReference, each])), records);
-  const workflows = [{ workflowId: 'w', type: 'payout', resourceId: rows.payout?.id ?? null, taskAttempts: 0 }];
+  const waiting = rows.reversal?.state === 'reconciling' ? rows.reversal : rows.payout;
+  const workflows = [{ workflowId: 'w', type: 'payout', resourceId: waiting?.id ?? null, taskAttempts: 0 }];
   const evidence = { ...EMPTY_CASE, records, operator, workflows };
   return [...operatorRules(evidence), ...progressRules(evidence)].map(({ rule, id }) => `${rule} ${id}`);
 }
@@ -70,6 +75,47 @@ describe('the checker of campaigns', () => {
     const { currency, phone } = changes;
     const sent = payment({ wire: 'airtel-money', operatorReference: id, currency, phone, amount: '5000' });
     assert.deepEqual(judge([sent], { collection: { ...COLLECTION, ...changes } }), []);
+  });
+
+  describe('for a refund of Airtel, which only its collection names', () => {
+    const ofAirtel = { operator: 'airtel-money', currency: 'UGX', phone: '256752000000' } as const;
+    const id = transactionIdOf(REFERENCE).toLowerCase();
+    const own = { wire: 'airtel-money', currency: ofAirtel.currency, phone: ofAirtel.phone, amount: '5000' } as const;
+    const collected = payment({ ...own, operatorReference: id });
+    const refunded = payment({
+      ...own,
+      ...{ kind: 'refund', operatorReference: `refund-${id}`, originalReference: id },
+      ...{ externalId: null, promptsRaised: 0, transfersTaken: 1 },
+    });
+    const collection = { ...COLLECTION, ...ofAirtel, state: 'reversed' };
+    const reversal: ReversalRow = {
+      ...{ ...PAYOUT_ROW, ...ofAirtel, id: 'rev_1', state: 'succeeded', collectionId: collection.id },
+      operatorReference: '7d9f3c52-1f0e-4b7a-8c1d-ba9876543210',
+    };
+    // Nobody released it here.
+    const rulesOf = (payments: readonly OperatorPayment[], row: ReversalRow, paid: CollectionRow = collection) =>
+      judge(payments, { collection: paid, reversal: row }).filter((violation) => !violation.includes('release'));
+
+    it('finds it, and its collection as refunded', () => {
+      assert.deepEqual(rulesOf([collected, refunded], reversal), []);
+      const twice = rulesOf([collected, { ...refunded, transfersTaken: 2 }], reversal);
+      assert.deepEqual(twice, ['sent_twice rev_1']);
+    });
+
+    it('finds nothing wrong if the operator returned the collection by itself while the refund was sent', () => {
+      const returned = { ...collected, givenBackAtMs: AT.getTime() };
+      assert.deepEqual(rulesOf([returned], reversal), []);
+      assert.deepEqual(rulesOf([collected], reversal, { ...collection, state: 'succeeded' }), [
+        'state_contradicts_operator rev_1',
+      ]);
+    });
+
+    it('lets it wait for ever while nobody can know whether the operator has it', () => {
+      const waiting = { ...reversal, state: 'reconciling' };
+      const left = { ...refunded, row: '011', state: 'NOT_ACCEPTED', transfersTaken: 0 } as const;
+      const [paid, rows] = [{ ...collection, state: 'succeeded' }, [collected, left] as const];
+      assert.deepEqual(rulesOf(rows, waiting, paid), []);
+    });
   });
 
   it('counts shillings of Kenya in cents, and knows the receipts of each wire', () => {
