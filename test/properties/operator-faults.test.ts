@@ -5,7 +5,7 @@
 // workflow, the activities and the queue, with a wait at which a process may die between any two (model/service.ts), and the operator's
 // memory (model/operator.ts). Clocks differ by 10 s from the database's, a process stops for 3 s between two steps, and no request arrives
 // after the timeout of its call: together less than `notFoundGraceMs`, on which the service relies. Not modelled: other money than
-// requested, returns, refunds, people.
+// requested, returns, people.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { REAL_CLOCKS } from '../../src/domain/clocks.ts';
@@ -13,6 +13,7 @@ import { isFinal } from '../../src/domain/payments/payment.ts';
 import { generationOf } from '../../src/domain/payments/send-generation.ts';
 import { AT, collectionWith } from '../domain/payments/collections.ts';
 import { payoutWith } from '../domain/payments/payouts.ts';
+import { reversalWith } from '../domain/payments/reversals.ts';
 import { createModelOperator, type ModelOperator, type OperatorPlan } from './model/operator.ts';
 import { createScheduler, randomFrom, type Work } from './model/scheduler.ts';
 import { createModelService } from './model/service.ts';
@@ -35,7 +36,7 @@ const outage = fc.record({
   forMs: fc.constantFrom(60_000, HOUR, 12 * HOUR),
 });
 
-const anyPlan: fc.Arbitrary<OperatorPlan> = fc.record({
+const anyPlan: fc.Arbitrary<Omit<OperatorPlan, 'saysOnlyPaid'>> = fc.record({
   send: fc.constantFrom('idempotent', 'once'),
   ending: fc.constantFrom('paid', 'paid', 'declined', 'expired', 'expired_then_paid', 'undecided'),
   decidesAfterMs: fc.constantFrom(SECOND, 30 * SECOND, 10 * 60 * SECOND, 2 * HOUR),
@@ -47,7 +48,7 @@ const anyPlan: fc.Arbitrary<OperatorPlan> = fc.record({
 });
 
 const anyScenario = fc.record({
-  kind: fc.constantFrom('collection', 'payout'),
+  kind: fc.constantFrom('collection', 'payout', 'reversal'),
   plan: anyPlan,
   /** Of payouts: a setting, and the shorter it is, the sooner an operator’s “not found” counts. */
   sendDeadlineMs: fc.constantFrom(600 * SECOND, REAL_CLOCKS.payoutSendDeadlineMs),
@@ -64,17 +65,24 @@ const anyScenario = fc.record({
 type Scenario = typeof anyScenario extends fc.Arbitrary<infer Value> ? Value : never;
 type Ended = { readonly store: ModelStore; readonly operator: ModelOperator };
 
-/** Nobody is asked for a payout, so none expires. */
-function endingOf(kind: Scenario['kind'], { ending }: OperatorPlan): OperatorPlan['ending'] {
+/** Nobody is asked for money out, so none expires. */
+function endingOf(kind: Scenario['kind'], { ending }: Scenario['plan']): OperatorPlan['ending'] {
   if (kind === 'collection' || !ending.startsWith('expired')) return ending;
   return ending === 'expired' ? 'declined' : 'paid';
+}
+
+/** Whether it is a refund that shows only as the return of its collection. */
+function isOfCollection({ kind, plan }: Scenario): boolean {
+  return kind === 'reversal' && plan.send === 'once';
 }
 
 function newPayment({ kind, plan, sendDeadlineMs }: Scenario): ModelPayment {
   const sendsOnce = plan.send === 'once';
   if (kind === 'collection')
     return collectionWith({ sendsOnce, promptDeadlineAt: after(REAL_CLOCKS.promptDeadlineMs) });
-  return payoutWith({ sendsOnce, state: 'released', sendDeadlineAt: after(sendDeadlineMs) });
+  const released = { sendsOnce, state: 'released', sendDeadlineAt: after(sendDeadlineMs) } as const;
+  // Where a refund is sent once, its statuses name no receipt.
+  return kind === 'payout' ? payoutWith(released) : reversalWith({ ...released, receiptFollows: sendsOnce });
 }
 
 function after(ms: number): Date {
@@ -91,7 +99,8 @@ function happen(scenario: Scenario): Ended {
   const store = createModelStore(newPayment(scenario), clocks, nowMs);
   const timing = { nowMs: () => scheduler.nowMs(), random, timeoutMs: clocks.operatorTimeoutMs };
   const floatLowForMs = kind === 'payout' ? plan.floatLowForMs : 0;
-  const operator = createModelOperator({ ...plan, floatLowForMs, ending: endingOf(kind, plan) }, timing);
+  const saysOnlyPaid = isOfCollection(scenario);
+  const operator = createModelOperator({ ...plan, saysOnlyPaid, floatLowForMs, ending: endingOf(kind, plan) }, timing);
   const service = createModelService({ ...scenario, store, operator, clocks, nowMs, random });
   for (let n = 0; n < workflows; n++) scheduler.start(() => service.workflow());
   scheduler.start(() => service.queue());
@@ -121,9 +130,12 @@ describe(`a payment among random faults, by seed ${SEED} (MALIPO_PROPERTY_SEED)`
   it(`is paid at most once, never ends against the operator’s memory, and never waits without end, in ${RUNS} histories`, () => {
     const ends = new Set<string>();
     const generations = new Set<number>();
-    holds(({ store, operator }, { kind, plan }) => {
+    const refunds = new Set<string>();
+    holds(({ store, operator }, scenario) => {
+      const { kind, plan } = scenario;
       const { state } = store.row();
       ends.add(state);
+      if (kind === 'reversal') refunds.add(`${plan.send} ${state}`);
       if (state === 'succeeded') generations.add(generationOf(store.row()));
       const path = store.states.join(' > ');
       assert.ok(operator.taken() <= 1, `the operator took ${operator.taken()} sends as payments: ${path}`);
@@ -131,12 +143,15 @@ describe(`a payment among random faults, by seed ${SEED} (MALIPO_PROPERTY_SEED)`
       assert.ok(state !== 'succeeded' || isPaid, `succeeded, and the operator pays nothing: ${path}`);
       assert.ok(!['failed', 'expired'].includes(state) || !isPaid, `${state}, and the operator pays: ${path}`);
       // The operator never says how it ends, or nobody can tell whether it has what is sent once.
-      const mayWait = kind === 'payout' && (plan.ending === 'undecided' || operator.taken() === 0);
+      const isSilent = plan.ending === 'undecided' || operator.taken() === 0 || (isOfCollection(scenario) && !isPaid);
+      const mayWait = kind !== 'collection' && isSilent;
       assert.ok(isFinal(state) || (mayWait && state === 'reconciling'), `waits for ever: ${path}`);
       assert.ok(isFinal(state) || store.work.dueAtMs !== null, `nobody asks any more: ${path}`);
     });
     assert.deepEqual([...ends].sort(), ['expired', 'failed', 'reconciling', 'succeeded']);
     assert.ok(generations.size > 1, 'some are paid in a later generation');
+    const wanted = ['once failed', 'once reconciling', 'once succeeded'];
+    assert.deepEqual([...refunds].filter((each) => each.startsWith('once')).sort(), wanted);
   });
 
   it('is paid once the float covers it, in a later generation, where nothing else fails', () => {

@@ -5,6 +5,8 @@ import type { Work } from './scheduler.ts';
 export type OperatorPlan = {
   /** `once`: each send that arrives is a payment of its own. */
   readonly send: 'idempotent' | 'once';
+  /** Whether only a payment that is paid has a status: all that it says of a refund is that it returned the collection. */
+  readonly saysOnlyPaid: boolean;
   /** The outcome of a payment that it takes. `expired_then_paid`: it says first that it expired. */
   readonly ending: 'paid' | 'declined' | 'expired' | 'expired_then_paid' | 'undecided';
   readonly decidesAfterMs: number;
@@ -35,6 +37,7 @@ type Deps = { readonly nowMs: () => number; readonly random: () => number; reado
 const NO_ANSWER = { kind: 'unknown', reason: 'timed out', cause: 'no_answer' } as const;
 const BUSY = { kind: 'unknown', reason: 'http 503', cause: 'busy' } as const;
 const USELESS = { kind: 'unknown', reason: 'http 500' } as const;
+const NOT_RETURNED = { kind: 'unknown', reason: 'the collection is not returned' } as const;
 const REFUSED = { kind: 'refused', code: 'payer_limit_reached', operatorCode: 'PAYER_LIMIT_REACHED' } as const;
 /** No operator is in trouble for ever: then nothing could be known of what it has. */
 const FAULTS_END_MS = 3 * 24 * 60 * 60_000;
@@ -68,6 +71,11 @@ export function createModelOperator(plan: OperatorPlan, { nowMs, random, timeout
     if (isAway()) return BUSY;
     if (happens(rates.useless))
       return random() < 0.5 ? USELESS : { kind: 'unreadable', reason: 'status word not known' };
+    const status = statusOf(generation);
+    return plan.saysOnlyPaid && status.kind !== 'succeeded' ? NOT_RETURNED : status;
+  }
+
+  function statusOf(generation: number): StatusOutcome {
     const known = accepted.find((one) => one.generation === generation);
     if (known === undefined || nowMs() < known.atMs + plan.lagMs) return { kind: 'not_found' };
     const decidedAtMs = known.atMs + plan.decidesAfterMs;

@@ -10,7 +10,7 @@ import {
   type TransitionInput,
 } from '../../../src/domain/payments/lifecycle.ts';
 import { basisOf, type QueriedStatus } from '../../../src/domain/payments/operator-status.ts';
-import { isFinal } from '../../../src/domain/payments/payment.ts';
+import { isFinal, type MoneyOutKind } from '../../../src/domain/payments/payment.ts';
 import { sendProgressOf } from '../../../src/domain/payments/recorded-send.ts';
 import { generationOf, sendAgainAt } from '../../../src/domain/payments/send-generation.ts';
 import { nextQueryDue } from '../../../src/domain/payments/status-schedule.ts';
@@ -108,9 +108,8 @@ export function createModelService(deps: ServiceDeps): ModelService {
     const generation = generationOf(before);
     const isFloatLow = 'isFloatLow' in status;
     if (isFloatLow && store.beginNextGeneration(generation, now()) === 'waits') return;
-    if (before.kind === 'payout') {
-      const progress = snapshot as PaymentSnapshot<'payout'>;
-      snapshot = yield* applyToSend(progress, queried, { now, generation });
+    if (before.kind !== 'collection') {
+      snapshot = yield* applyToSend(before.kind, snapshot, queried, { now, generation });
     }
     for (;;) {
       yield pause();
@@ -124,17 +123,18 @@ export function createModelService(deps: ServiceDeps): ModelService {
   }
 
   function* applyToSend(
-    before: PaymentSnapshot<'payout'>,
+    kind: MoneyOutKind,
+    before: PaymentSnapshot,
     queried: QueriedStatus,
     { now, generation }: { readonly now: () => Date; readonly generation: number },
   ): Work<PaymentSnapshot> {
-    const lifecycle = LIFECYCLES.payout;
+    const lifecycle = LIFECYCLES[kind];
     let snapshot = before;
-    if (lifecycle.isAcceptanceUnrecorded(before, queried.status)) {
+    if (lifecycle.isAcceptanceUnrecorded(before as never, queried.status)) {
       store.markAccepted(now(), generation);
-      snapshot = { ...before, isSendBegun: true, isAccepted: true };
+      snapshot = { ...before, isSendBegun: true, isAccepted: true } as PaymentSnapshot;
     }
-    const step = lifecycle.notFoundStep(snapshot, queried, clocks);
+    const step = lifecycle.notFoundStep(snapshot as never, queried, clocks);
     if (step === null) return snapshot;
     yield pause();
     const queriedAt = new Date(Math.min(queried.queriedAtMs, now().getTime()));
@@ -202,7 +202,7 @@ export function createModelService(deps: ServiceDeps): ModelService {
     },
     callBack() {
       const { kind, state } = store.row();
-      if (!IS_ASKED_AT_CALLBACK.has(state) || (kind === 'payout' && state === 'expired')) return;
+      if (!IS_ASKED_AT_CALLBACK.has(state) || (kind !== 'collection' && state === 'expired')) return;
       store.work.dueAtMs = Math.min(store.work.dueAtMs ?? Infinity, nowMs());
     },
   };
@@ -224,6 +224,10 @@ function nextOf(
 function snapshotOf(row: ModelPayment, clocks: Clocks): PaymentSnapshot {
   if (row.kind === 'collection') return collectionSnapshot(row);
   const approvals = { approvals: 1, approvalsRequired: 1, expiresAtMs: row.expiresAt.getTime() };
+  if (row.kind === 'reversal') {
+    const { isCollectionReturned } = row;
+    return { state: row.state, ...approvals, isCollectionReturned, ...sendProgressOf(row, clocks) };
+  }
   const againAt = sendAgainAt(row);
   const again = againAt && { sendAgainAtMs: againAt.getTime() };
   return { state: row.state, ...approvals, ...sendProgressOf(row, clocks), ...again };

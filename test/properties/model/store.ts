@@ -5,12 +5,16 @@ import type { TransitionInput } from '../../../src/domain/payments/lifecycle.ts'
 import { isRefusedSend, type StatusBasis } from '../../../src/domain/payments/operator-status.ts';
 import { isFinal, type Payment } from '../../../src/domain/payments/payment.ts';
 import { changePayment } from '../../../src/domain/payments/payment-change.ts';
-import { confirmsNeverAccepted, confirmsNeverSent } from '../../../src/domain/payments/recorded-send.ts';
+import {
+  confirmsNeverAccepted,
+  confirmsNeverSent,
+  confirmsRefundNeverSent,
+} from '../../../src/domain/payments/recorded-send.ts';
 import { generationOf, nextGeneration } from '../../../src/domain/payments/send-generation.ts';
 import { nextQueryDue } from '../../../src/domain/payments/status-schedule.ts';
 import type { LateCheckReason } from '../../../src/domain/payments/late-checks.ts';
 
-export type ModelPayment = Payment<'collection' | 'payout'>;
+export type ModelPayment = Payment;
 
 export type ModelStore = {
   row(): ModelPayment;
@@ -94,10 +98,12 @@ export function createModelStore(first: ModelPayment, clocks: Clocks, nowMs: () 
       return 'waits';
     },
     markAccepted(at, generation) {
-      if (row.kind === 'payout' && row.acceptedAt === null && generationOf(row) === generation) set({ acceptedAt: at });
+      if (row.kind !== 'collection' && row.acceptedAt === null && generationOf(row) === generation)
+        set({ acceptedAt: at });
     },
     countNotFound(queriedAt) {
-      if (row.kind !== 'payout' || !isPendingWhenSent() || row.sendBegunAt === null || row.acceptedAt !== null) return;
+      if (row.kind === 'collection' || !isPendingWhenSent() || row.sendBegunAt === null || row.acceptedAt !== null)
+        return;
       const { sendDeadlineAt, notFoundLastAt: lastAt, notFoundSince, notFoundCount } = row;
       const isSendOver = sendDeadlineAt !== null && sendDeadlineAt <= before(queriedAt, clocks.notFoundGraceMs);
       const isApart = lastAt === null || lastAt <= before(queriedAt, clocks.notFoundGapMs);
@@ -106,7 +112,7 @@ export function createModelStore(first: ModelPayment, clocks: Clocks, nowMs: () 
       set({ ...notFounds, notFoundLastAt: queriedAt });
     },
     resetNotFounds(queriedAt) {
-      if (row.kind !== 'payout' || !isPendingWhenSent() || row.notFoundCount === 0) return;
+      if (row.kind === 'collection' || !isPendingWhenSent() || row.notFoundCount === 0) return;
       const { notFoundLastAt: lastAt } = row;
       if (lastAt === null || lastAt >= queriedAt) return;
       set({ notFoundCount: 0, notFoundSince: null, notFoundLastAt: queriedAt });
@@ -118,7 +124,7 @@ export function createModelStore(first: ModelPayment, clocks: Clocks, nowMs: () 
       const isMissed =
         change === null ||
         (isRefusedSend(basis) && isRepeated) ||
-        (change.requiresNotAccepted && row.kind === 'payout' && row.acceptedAt !== null) ||
+        (change.requiresNotAccepted && row.kind !== 'collection' && row.acceptedAt !== null) ||
         (change.requiresNotSent && row.sendBegunAt !== null);
       if (isMissed) return row;
       if (isFinal(change.after.state)) failedBy = change.failedBy;
@@ -133,7 +139,7 @@ export function createModelStore(first: ModelPayment, clocks: Clocks, nowMs: () 
 
 export function maySend(row: ModelPayment, at: Date): boolean {
   if (row.kind === 'collection') return row.state === 'initiated' && row.promptDeadlineAt > at;
-  const isPauseOver = row.generation === null || row.generation.sendAfter <= at;
+  const isPauseOver = row.kind === 'reversal' || row.generation === null || row.generation.sendAfter <= at;
   return row.state === 'released' && row.sendDeadlineAt !== null && row.sendDeadlineAt > at && isPauseOver;
 }
 
@@ -145,9 +151,10 @@ function isConfirmed(
   clocks: Clocks,
 ): boolean {
   const { at } = recording;
-  if (row.kind === 'payout') {
+  if (row.kind !== 'collection') {
     if (input.kind === 'never_accepted') return confirmsNeverAccepted(row, input.queriedAtMs, at, clocks);
-    return input.kind !== 'never_sent' || confirmsNeverSent(row, at);
+    if (input.kind !== 'never_sent') return true;
+    return row.kind === 'payout' ? confirmsNeverSent(row, at) : confirmsRefundNeverSent(row, at);
   }
   const { promptDeadlineAt: sendDeadlineAt, promptExpiresAt, sendBegunAt } = row;
   const send = { sendDeadlineAt, sendBegunAt: sendBegunAt ?? promptExpiresAt };
