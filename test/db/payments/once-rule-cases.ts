@@ -25,6 +25,22 @@ function refuses(what: string, by: string | RegExp, changes: readonly string[]):
   });
 }
 
+/** A refund that is sent once, released by its approver, to which these changes are made. */
+function refusesOfRefund(what: string, by: string | RegExp, changes: readonly string[]): RuleCase {
+  return ruleCase(`${what} of a refund that is sent once`, by, (fixture) => {
+    const id = newId('rev');
+    return [
+      insert(fixture, 'reversals', { id, sends_once: true }),
+      insert(fixture, 'reversal_approvals', { payment_id: id }),
+      update('payments', id, RELEASES),
+      ...changes.map((change): Sql => update('payments', id, change)),
+    ];
+  });
+}
+
+const RELEASES = `state = 'released', ${MOVES}, send_deadline_at = now() + interval '5 minutes',
+  release_attestation = '${'a'.repeat(43)}'`;
+
 const PAID_ID = newId('col');
 const OUTCOME_STAYS = /the outcome of collection .* can change only together with its state/;
 
@@ -75,6 +91,20 @@ export const ONCE_RULE_CASES: readonly RuleCase[] = [
   refuses('an end by the silence of the operator', SILENCE, [
     BEGINS,
     `state = 'expired', ${MOVES}, failure_code = 'operator_unavailable'`,
+  ]),
+  refusesOfRefund('a second send', SEND_REFUSED, [BEGINS, "send_begun_at = now() + '1 ms'"]),
+  refusesOfRefund('a repeated send', REPEATED, [BEGINS, 'send_repeated_at = now()']),
+  refusesOfRefund('to forget a send', SEND_REFUSED, [BEGINS, 'send_begun_at = NULL']),
+  refusesOfRefund('to take back a send without an attestation', TAKEN_BACK, [
+    BEGINS,
+    `send_begun_at = NULL, ${COUNTS}`,
+  ]),
+  refusesOfRefund('a failure by the silence of the operator', SILENCE, [
+    BEGINS,
+    `not_found_count = 1, not_found_since = now(), not_found_last_at = now()`,
+    `not_found_count = 2, not_found_last_at = now() + '1 s'`,
+    `state = 'failed', ${MOVES}, failure_code = 'operator_unavailable', failed_by = 'never_accepted',
+     status_kind = 'not_found', status_queried_at = now(), status_attestation = '1.${'a'.repeat(43)}'`,
   ]),
   ruleCase('another receipt than the one that followed', OUTCOME_STAYS, (fixture) => [
     ...paidWithout(fixture, true),

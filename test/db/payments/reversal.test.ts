@@ -66,6 +66,14 @@ describe('a reversal', () => {
       });
     }
 
+    it('is refused while the operator, which names collections by its receipts, has told none', async () => {
+      const collection = await makeCollection(db, shop.merchantId, 'prompted', { operator: 'airtel-money' });
+      const { operatorReference: operatorReceipt } = collection;
+      await record(db, collection, { kind: 'paid', operatorReceipt });
+      assert.equal(await codeOr(requestReversal(db, shop.maker, collection.id)), 'state_conflict');
+      assert.equal(await countOf(collection), 0);
+    });
+
     it('is refused to a person who is not a maker, and to one who has not confirmed their second factor', async () => {
       const people: Person[] = [shop.approver, { ...shop.maker, hasSecondFactor: true }];
       for (const person of people)
@@ -194,6 +202,20 @@ describe('a reversal', () => {
       );
       assert.ok(rowCount === 0 || rowCount === 1);
       assert.deepEqual([await available(), await reversedEvents(paid)], [0n, 1]);
+    });
+
+    it('is the return of its collection where the operator reports both as one, whichever is recorded first', async () => {
+      for (const isReturnedFirst of [true, false]) {
+        const collection = await makeCollection(db, shop.merchantId, 'succeeded', { operator: 'airtel-money' });
+        const refund = await makeReversal(db, shop, collection);
+        assert.equal(refund.sendsOnce, true);
+        if (isReturnedFirst) await record(db, collection, RETURNED);
+        assert.equal(await confirmRefund(db, refund), true);
+        await record(db, collection, RETURNED);
+        const { state } = await getReversal(db, shop.merchantId, refund.id);
+        assert.deepEqual([state, await stateOf(collection)], ['succeeded', 'reversed']);
+        assert.deepEqual([await available(), await reversedEvents(collection)], [5000n, 1]);
+      }
     });
 
     it('leaves the collection paid when the refund is declined, whatever the operator reports later', async () => {
