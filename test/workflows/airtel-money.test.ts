@@ -138,7 +138,7 @@ describe('a payment at Airtel Money', () => {
   });
 
   it('is refunded as a whole: a request that names an amount is refused, and nothing is recorded', async () => {
-    const { payment, path, maker, response } = await requested('000', { amount: 100 });
+    const { payment, path, maker, response } = await requested('501', { amount: 100 });
     assertError(response, 'parameter_unknown');
     assert.equal((await maker.call('GET', path)).status, 404);
     assert.deepEqual(await refundsAtOperator(payment), []);
