@@ -30,7 +30,7 @@ function refusesOfRefund(what: string, by: string | RegExp, changes: readonly st
   return ruleCase(`${what} of a refund that is sent once`, by, (fixture) => {
     const id = newId('rev');
     return [
-      insert(fixture, 'reversals', { id, sends_once: true }),
+      insert(fixture, 'reversals', { id, sends_once: true, expires_at: soon() }),
       insert(fixture, 'reversal_approvals', { payment_id: id }),
       update('payments', id, RELEASES),
       ...changes.map((change): Sql => update('payments', id, change)),
