@@ -117,6 +117,34 @@ describe("the sandbox operator's Airtel API", () => {
     assert.deepEqual(codesOf(await get(`/standard/v1/disbursements/${id}`)), [false, 'ESB000045']);
   });
 
+  it('refunds a paid collection by its receipt, once, and says so by the status of the collection alone', async () => {
+    const refund = (receipt: unknown, options = {}) =>
+      post('/standard/v2/payments/refund', { transaction: { airtel_money_id: receipt } }, options);
+    const body = collection();
+    await collect(body);
+    const path = `/standard/v1/payments/${body.transaction.id}`;
+    const untilStatus = (word: string) =>
+      until(
+        () => get(path),
+        (answer) => answer.body.data?.transaction?.['status'] === word,
+      );
+    const receipt = (await untilStatus('TS')).body.data?.transaction?.['airtel_money_id'];
+    for (const [other, code] of [
+      ['CI1', 'ESB000045'],
+      ['1', 'ESB000045'],
+      [7, 'ESB000008'],
+    ] as const) {
+      assert.deepEqual(codesOf(await refund(other)), [false, code]);
+    }
+    assert.deepEqual(codesOf(await refund(receipt, { signed: '{}' })), [false, 'DP00800001026']);
+    const taken = await refund(receipt);
+    assert.deepEqual(codesOf(taken), [false, 'ESB000010']);
+    assert.deepEqual(taken.body.data?.transaction, { airtel_money_id: receipt, status: 'SUCCESS' });
+    const { airtel_money_id: shown } = (await untilStatus('TR')).body.data?.transaction ?? {};
+    assert.equal(shown, undefined);
+    assert.deepEqual(codesOf(await refund(receipt)), [false, 'ESB000011']);
+  });
+
   it('refuses what is not signed as it is sent', async () => {
     const other = JSON.stringify(collection());
     assert.deepEqual(codesOf(await collect(collection(), { signed: other })), [false, 'DP00800001026']);
