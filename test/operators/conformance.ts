@@ -8,27 +8,21 @@ import type { Trouble } from '../../src/domain/payments/breaker.ts';
 import { isPaidAsRequested } from '../../src/operators/operator-status.ts';
 import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { inTime, until } from '../sandbox/sandbox-harness.ts';
+import { OPERATORS, type Capabilities, type OperatorId } from '../../src/domain/payments/operator-catalogue.ts';
 import {
-  OPERATORS,
-  type Capabilities,
-  type OperatorId,
-  type RefundCapabilities,
-} from '../../src/domain/payments/operator-catalogue.ts';
-import {
-  asOriginal,
   callbacksOf,
   capabilitiesFor,
-  collected,
-  final,
   directionsOf,
+  final,
+  issuedIdOf,
+  send,
   statusOf,
   type AdapterHarness,
   type Direction,
-  type PaidCollection,
 } from './directions.ts';
+import { refusesEveryRefund, refusesWrongRefunds } from './wrong-refunds.ts';
 import { DIALECTS, rowsOf, type ConformanceRow, type Dialect, type RowOutcome } from './rows.ts';
 import { valuesOf } from '../support/values-of.ts';
-import { sentAs } from '../support/sent-payment.ts';
 
 export function conformsToThePort(id: OperatorId, start: () => Promise<AdapterHarness>): void {
   const dialect = DIALECTS[id];
@@ -136,10 +130,6 @@ async function sendEach(
 
 function isUnprocessed(outcome: SendOutcome): boolean {
   return outcome.kind === 'unknown' && outcome.isUnprocessed === true;
-}
-
-function issuedIdOf(outcome: SendOutcome): string | null {
-  return outcome.kind === 'accepted' ? (outcome.issuedId ?? null) : null;
 }
 
 type Compared = Tested & {
@@ -309,59 +299,6 @@ function survivesFaults({ direction, capabilities }: Omit<Tested, 'dialect'>, ha
   }
 }
 
-/** A refund that is sent once is refused only if the operator does not know the collection. */
-function refusesWrongRefunds({ send: sends }: RefundCapabilities, harness: () => AdapterHarness): void {
-  const never = sends === 'idempotent' ? 'not_found' : 'unknown';
-  const asAsked = (original: PaidCollection) => {
-    const request = { operatorReference: randomUUID(), ...asOriginal(original), note: 'Refund' };
-    return { ...request, money: harness().money };
-  };
-
-  async function refuse(original: PaidCollection): Promise<void> {
-    const request = asAsked(original);
-    const outcome = await harness().operator.refundCollection(request);
-    assert.ok(outcome.kind === 'refused', JSON.stringify(outcome));
-    assert.equal(outcome.code, 'operator_rejected');
-    const { operatorReference, originalOperatorReference } = request;
-    const refund = { ...sentAs(operatorReference), originalOperatorReference };
-    assert.equal((await harness().operator.getRefundStatus(refund)).kind, never);
-  }
-
-  it('returns refused for a refund of an unknown or an unpaid collection', async () => {
-    await refuse({ reference: randomUUID(), receipt: 'CI1' });
-    const [collection] = directionsOf(harness().operator.id);
-    const reference = randomUUID();
-    await send(collection, harness(), '001', reference);
-    await final(() => statusOf(collection, harness(), reference));
-    await refuse({ reference, receipt: 'CI1' });
-  });
-
-  it('does not accept a second refund under another reference', async () => {
-    const original = await collected(harness(), '500');
-    const { operator } = harness();
-    assert.deepEqual(await operator.refundCollection(asAsked(original)), { kind: 'accepted' });
-    if (sends === 'idempotent') await refuse(original);
-    else assert.equal((await operator.refundCollection(asAsked(original))).kind, 'unknown');
-  });
-}
-
-function refusesEveryRefund(harness: () => AdapterHarness): void {
-  it('returns refused for every refund, of which nothing is sent', async () => {
-    const { operator, money } = harness();
-    const [original, operatorReference] = [randomUUID(), randomUUID()];
-    const request = {
-      operatorReference,
-      ...asOriginal({ reference: original, receipt: 'CI1' }),
-      money,
-      note: 'Refund',
-    };
-    assert.equal((await operator.refundCollection(request)).kind, 'refused');
-    const refund = { ...sentAs(operatorReference), originalOperatorReference: original };
-    assert.deepEqual(await operator.getRefundStatus(refund), { kind: 'not_found' });
-    assert.deepEqual(await harness().seen(operatorReference), { requestsReceived: 0, timesAccepted: 0 });
-  });
-}
-
 function readsCallbacks(harness: () => AdapterHarness): void {
   it('finds no reference in a callback without one, and never throws', () => {
     const { operator } = harness();
@@ -371,15 +308,6 @@ function readsCallbacks(harness: () => AdapterHarness): void {
       }),
     );
   });
-}
-
-async function send(
-  direction: Direction,
-  harness: AdapterHarness,
-  row: string,
-  operatorReference: string,
-): Promise<SendOutcome> {
-  return (await direction.prepare(harness, row))(operatorReference);
 }
 
 function knowsPayees(harness: () => AdapterHarness): void {

@@ -149,3 +149,17 @@ export function callbacksOf({ operator, callbacks, messages }: AdapterHarness, o
   if (messages !== null) return messages('result', operatorReference).length;
   return callbacks.filter((body) => operator.parseCallback(body)?.operatorReference === operatorReference).length;
 }
+
+/** Sends a payment of this row, once. */
+export async function send(
+  direction: Direction,
+  harness: AdapterHarness,
+  row: string,
+  operatorReference: string,
+): Promise<SendOutcome> {
+  return (await direction.prepare(harness, row))(operatorReference);
+}
+
+export function issuedIdOf(outcome: SendOutcome): string | null {
+  return outcome.kind === 'accepted' ? (outcome.issuedId ?? null) : null;
+}
