@@ -54,15 +54,15 @@ export function createAirtelMoney(config: AirtelMoneyConfig): Operator {
 
   /** A result without a response says whether a byte of the request may have left. */
   async function callSigned(request: SignedRequest, use: AirtelUse): Promise<HttpResult> {
-    let isSent = false;
+    const progress = { isSent: false };
     const handling = {
       isRefused: (result: HttpResult) => isSignatureRefused(result, use),
       onSend: () => {
-        isSent = true;
+        progress.isSent = true;
       },
     };
     const result = await call((signal) => session.callSigned(request, handling, signal));
-    return result.kind === 'no_response' && !isSent ? { ...result, isUnprocessed: true } : result;
+    return result.kind === 'no_response' && !progress.isSent ? { ...result, isUnprocessed: true } : result;
   }
 
   async function send(request: SignedRequest | null, use: 'collection' | 'payout'): Promise<SendOutcome> {

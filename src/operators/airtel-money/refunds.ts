@@ -47,14 +47,8 @@ export function readRefundResponse(response: HttpResult, receipt: string): SendO
  */
 export function readRefundStatus(response: HttpResult, collectionReference: string): StatusOutcome {
   const collection = readStatusResponse(response, collectionReference, 'refund');
-  switch (collection.kind) {
-    case 'returned':
-      return { ...collection, kind: 'succeeded', receipt: null };
-    case 'unknown':
-      return collection;
-    default:
-      return { kind: 'unknown', reason: 'the collection is not returned' };
-  }
+  if (collection.kind === 'returned') return { ...collection, kind: 'succeeded', receipt: null };
+  return collection.kind === 'unknown' ? collection : { kind: 'unknown', reason: 'the collection is not returned' };
 }
 
 function isTaken({ body }: HttpResponse, receipt: string): boolean {

@@ -101,8 +101,6 @@ export const ONCE_RULE_CASES: readonly RuleCase[] = [
   ]),
   refusesOfRefund('a failure by the silence of the operator', SILENCE, [
     BEGINS,
-    `not_found_count = 1, not_found_since = now(), not_found_last_at = now()`,
-    `not_found_count = 2, not_found_last_at = now() + '1 s'`,
     `state = 'failed', ${MOVES}, failure_code = 'operator_unavailable', failed_by = 'never_accepted',
      status_kind = 'not_found', status_queried_at = now(), status_attestation = '1.${'a'.repeat(43)}'`,
   ]),

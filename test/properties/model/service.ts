@@ -132,7 +132,7 @@ export function createModelService(deps: ServiceDeps): ModelService {
     let snapshot = before;
     if (lifecycle.isAcceptanceUnrecorded(before as never, queried.status)) {
       store.markAccepted(now(), generation);
-      snapshot = { ...before, isSendBegun: true, isAccepted: true } as PaymentSnapshot;
+      snapshot = { ...before, isSendBegun: true, isAccepted: true };
     }
     const step = lifecycle.notFoundStep(snapshot as never, queried, clocks);
     if (step === null) return snapshot;
