@@ -22,7 +22,7 @@ export function readRefundResponse(response: HttpResult, receipt: string): SendO
   }
   if (response.status === 403) return { ...unknown, cause: 'account' };
   if (verdict === null || ![200, 400, 404].includes(response.status)) return unknown;
-  if (response.status === 200 && isTaken(response, receipt)) return { kind: 'accepted' };
+  if (response.status === 200 && saysAccepted(response, receipt)) return { kind: 'accepted' };
   switch (verdict.meaning?.kind) {
     case 'taken':
       return verdict.isSuccess && response.status === 200 ? { kind: 'accepted' } : unknown;
@@ -51,7 +51,7 @@ export function readRefundStatus(response: HttpResult, collectionReference: stri
   return collection.kind === 'unknown' ? collection : { kind: 'unknown', reason: 'the collection is not returned' };
 }
 
-function isTaken({ body }: HttpResponse, receipt: string): boolean {
+function saysAccepted({ body }: HttpResponse, receipt: string): boolean {
   const parsed = refunded.safeParse(body.kind === 'json' ? body.value : null);
   return parsed.success && [undefined, receipt].includes(parsed.data.data.transaction.airtel_money_id as string);
 }
