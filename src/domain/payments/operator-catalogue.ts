@@ -106,7 +106,7 @@ export type Capabilities = {
 /** What code must know of refunds besides. Every refund returns the whole collection. */
 export type RefundCapabilities = Capabilities & {
   /** How the request names the collection: by our reference, or by the operator's receipt, for which the refund waits. */
-  readonly names: 'reference' | 'receipt';
+  readonly needs: 'reference' | 'receipt';
   /** `collection`: the operator says only that it returned the collection, and not by whose request. */
   readonly statusOf: 'refund' | 'collection';
 };
@@ -163,7 +163,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
         ...ASKED_BY_OUR_KEY,
         statusSays: { amount: true, receipt: true },
         authorisation: null,
-        names: 'reference',
+        needs: 'reference',
         statusOf: 'refund',
       },
     },
@@ -182,7 +182,7 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
         send: 'once',
         statusSays: { amount: false, receipt: false },
         authorisation: null,
-        names: 'receipt',
+        needs: 'receipt',
         statusOf: 'collection',
       },
     },

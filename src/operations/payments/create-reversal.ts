@@ -73,7 +73,7 @@ async function insert(
   }
   // Where the operator named no receipt, our reference stands for it.
   const isReceiptOurs =
-    capabilities.refund.names === 'receipt' && collection.operatorReceipt === collection.operatorReference;
+    capabilities.refund.needs === 'receipt' && collection.operatorReceipt === collection.operatorReference;
   if (collection.operatorReceipt === null || isReceiptOurs) {
     throw stateConflict(
       `${name} has not told the receipt of this collection yet. Ask again once the collection shows one.`,
