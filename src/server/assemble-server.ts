@@ -37,6 +37,7 @@ import { measuredSender } from './metrics/measured-calls.ts';
 import { createServerMetrics } from './metrics/server-metrics.ts';
 import type { SdkMetrics } from './metrics/sdk-metrics.ts';
 import { startMetrics } from './start-metrics.ts';
+import { keepFence } from './keep-fence.ts';
 import { runWhileFits, watchSchema } from './schema-watch.ts';
 import { runWorkers } from './worker.ts';
 import type { Parts, Stoppable } from './server-parts.ts';
@@ -85,7 +86,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   const starts: (() => Stoppable)[] = [];
   if (has('dispatcher')) starts.push(() => startDispatcherRole(parts));
   if (has('worker')) starts.push(() => startWorkerRole(parts, options));
-  const working = parts.schema.fits
+  const working = Promise.all([parts.schema.fits, parts.fence.compared])
     .then(() => parts.accounts.known)
     .then(() => runWhileFits(parts.schema, starts, log));
   const roles = await working.catch(async (error: unknown) => {
@@ -130,7 +131,8 @@ function closing(parts: Parts): (error: unknown) => Promise<never> {
 }
 
 async function close(parts: Parts): Promise<void> {
-  const { log, schema, accounts, starter, dispatcherWake, sender, temporal, db, queues, traces } = parts;
+  const { log, schema, fence, accounts, starter, dispatcherWake, sender, temporal, db, queues, traces } = parts;
+  await fence.stop();
   await schema.stop();
   await accounts.stop();
   await starter.drain();
@@ -197,7 +199,8 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   };
   const observers = { metrics, traces, telemetry };
   const work = { temporal, sender, concurrency, starter, accounts, payments };
-  return { config, log, db, queues, dispatcherWake, schema, ...work, ...observers };
+  const fence = keepFence(config, { schema, temporal, log });
+  return { config, log, db, queues, dispatcherWake, schema, fence, ...work, ...observers };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {

@@ -8,6 +8,7 @@ import type { WorkStarter } from '../dispatcher/work-starter.ts';
 import type { Log } from '../log.ts';
 import type { PaymentContext } from '../operations/payments/payment-context.ts';
 import type { OperatorAccountWatch } from './operator-accounts.ts';
+import type { FenceKeeper } from './fence-keeper.ts';
 import type { SchemaWatch } from './schema-watch.ts';
 import type { DispatcherWake } from './dispatcher-wake.ts';
 import type { PaymentTelemetry } from './telemetry/payment-telemetry.ts';
@@ -21,6 +22,7 @@ export type Parts = {
   /** With separate connections, for queue claims and batch records: no request waits for it. */
   readonly queues: Database;
   readonly schema: SchemaWatch;
+  readonly fence: FenceKeeper;
   readonly temporal: TemporalClient;
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;

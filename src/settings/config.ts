@@ -79,6 +79,9 @@ const SETTINGS = z.object({
   MALIPO_TEMPORAL_NAMESPACE: z.string().min(1).max(200).optional(),
   // Developers follow a payment there. Only in the test environment, because it shows the work of every merchant.
   MALIPO_TEMPORAL_UI_URL: webAddress.optional(),
+  // Where markers of the fence are kept (decision 49): in this file of each machine, and in the Temporal namespace.
+  MALIPO_FENCE_MARKER_FILE: z.string().min(1).optional(),
+  MALIPO_FENCE_IN_TEMPORAL: flag.default(true),
   MALIPO_TASK_QUEUE_PREFIX: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)

@@ -20,6 +20,7 @@ export function findContradictions(environment: Environment): string[] {
     ...findSharedKeys(environment),
     ...findMixedEnvironments(environment, isLive),
     ...findIncompleteTransport(environment),
+    ...findMissingMarker(environment),
     ...(isLive ? LIVE_CHECKS.flatMap((find) => find(environment)) : []),
   ];
 }
@@ -34,6 +35,13 @@ function findSharedKeys(environment: Environment): string[] {
       .filter((other) => keysOf(name).some((key) => keysOf(other).some((another) => another.equals(key))))
       .map((other) => `${name}: must have no key of ${other}`),
   );
+}
+
+// Nothing would show that the database was set back.
+function findMissingMarker(environment: Environment): string[] {
+  const isMissing =
+    environment['MALIPO_FENCE_IN_TEMPORAL'] === 'false' && environment['MALIPO_FENCE_MARKER_FILE'] === undefined;
+  return isMissing ? ['MALIPO_FENCE_MARKER_FILE: must be set while MALIPO_FENCE_IN_TEMPORAL is false'] : [];
 }
 
 function bytesOf(ring: string): Buffer[] {

@@ -25,6 +25,10 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   inspect(work: Work): Promise<OpenRun | 'closed' | 'away'>;
   /** Ends this run at once, unless it is closed already. */
   terminate(work: Work, runId: string, reason: string): Promise<'closed' | 'away'>;
+  /** What the namespace keeps under this name; null: nothing. */
+  readNamespaceText(name: string): Promise<string | null | 'away'>;
+  /** Keeps the text in the namespace under this name, beside the others. */
+  writeNamespaceText(name: string, text: string): Promise<'kept' | 'away'>;
   /** Creates the schedules of the sweep and of the ledger check, or brings them up to date, and has them run. */
   ensureSchedules(intervals: ScheduleIntervals): Promise<void>;
   /** Creates again what of them is gone, and has them run again; leaves the intervals of those that are there. */
@@ -90,6 +94,19 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
           return 'closed' as const;
         }),
       ),
+
+    readNamespaceText: (name) =>
+      temporal.call(async ({ connection, options: { namespace } }) => {
+        const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
+        return namespaceInfo?.data?.[name] ?? null;
+      }),
+
+    writeNamespaceText: (name, text) =>
+      temporal.call(async ({ connection, options: { namespace } }) => {
+        // Temporal merges the texts with those that it has.
+        await connection.workflowService.updateNamespace({ namespace, updateInfo: { data: { [name]: text } } });
+        return 'kept' as const;
+      }),
 
     ensureSchedules: (intervals) => forEach(schedulesFor(options.taskQueuePrefix, intervals), temporal, ensureSchedule),
 

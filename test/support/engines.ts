@@ -36,6 +36,7 @@ import type { SdkMetrics } from '../../src/server/metrics/sdk-metrics.ts';
 import { testAttestor } from './attestation.ts';
 import { keepersFolder, leaseEngines, NAMESPACE, type TemporalPlace } from './engine-lease.ts';
 import { hashOfFiles } from './hash-of-files.ts';
+import { freshFence } from './fresh-fence.ts';
 import { queryAt } from './one-client.ts';
 import { atRunEnd } from './run-end.ts';
 
@@ -242,6 +243,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     `CREATE DATABASE ${name} TEMPLATE ${source} OWNER ${OWNER}`,
     ...accessToDatabase(name, [APPLICATION, REPORTS]),
   );
+  await queryAt(server.urlFor(name), ...freshFence());
   const database = openTestDatabase(server.urlFor(name, APPLICATION), server.urlFor(name));
   return {
     ...database,

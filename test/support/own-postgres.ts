@@ -4,6 +4,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../src/engines/process/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../../src/engines/postgres/server.ts';
+import { freshFence } from './fresh-fence.ts';
+import { queryAt } from './one-client.ts';
 import { migrateAndStamp, openTestDatabase, runFolder, type TestDatabase } from './engines.ts';
 
 export type OwnPostgres = TestDatabase & {
@@ -34,6 +36,7 @@ export async function startOwnPostgres(name: string): Promise<OwnPostgres> {
   await start();
   const { ownerUrl, applicationUrl } = await server!.ensureAccounts('malipo');
   await migrateAndStamp(ownerUrl);
+  await queryAt(server!.urlFor('malipo'), ...freshFence());
   const database = openTestDatabase(applicationUrl, server!.urlFor('malipo'));
   const copy = (from: string, to: string) => {
     rmSync(to, { recursive: true, force: true });

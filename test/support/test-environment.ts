@@ -1,5 +1,6 @@
 // A complete service for one test file: its own database and task queues, a sandbox operator, a merchant and a receiver.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ledgerCheckScheduleId,
@@ -25,6 +26,7 @@ import {
   createTestDatabase,
   NAMESPACE,
   prepareRuntime,
+  runFolder,
   temporal,
   temporalClient,
   testLog,
@@ -287,6 +289,9 @@ async function settingsFor(databaseUrl: string, port: number, options: TestEnvir
     MALIPO_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
     MALIPO_ATTESTATION_KEYS: ATTESTATION_KEYS,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
+    MALIPO_FENCE_MARKER_FILE: join(runFolder(), `fence-${randomBytes(5).toString('hex')}.json`),
+    // All environments of a run share the namespace.
+    MALIPO_FENCE_IN_TEMPORAL: 'false',
     MALIPO_LOG_LEVEL: process.env['MALIPO_TEST_LOG'] ?? 'silent',
     // No statement of a test ends because the machine is busy.
     MALIPO_DATABASE_TIMEOUT_MS: '60000',

@@ -7,7 +7,7 @@ import { HAS_SECOND_FACTOR } from './second-factor.ts';
 import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { insertion } from '../platform/columns.ts';
-import { statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
+import { readCount, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
 const attestedSessions = attestedTable('sessions');
 const attestedMembers = attestedTable('members');
@@ -121,6 +121,14 @@ const DELETE = statement('session_delete')`DELETE FROM sessions WHERE token_sha2
 
 export async function deleteSession(tx: Tx, tokenSha256: Buffer): Promise<void> {
   await tx.run(DELETE, [tokenSha256]);
+}
+
+const DELETE_ALL = statement('session_delete_all')`
+  WITH ended AS (DELETE FROM sessions RETURNING 1) SELECT count(*)::int AS count FROM ended`;
+
+/** Of everybody; returns how many. */
+export function deleteAllSessions(tx: Tx): Promise<number> {
+  return readCount(tx, DELETE_ALL, []);
 }
 
 const DELETE_OF_USER = statement('session_delete_of_user')`

@@ -264,6 +264,7 @@ BEGIN
   IF NEW.kind = 'collection' THEN
     RETURN NEW;
   END IF;
+  PERFORM require_fence();
   IF NEW.release_attestation IS NOT NULL THEN
     RAISE EXCEPTION 'a release of % has an attestation, which changes with the release alone', NEW.id
       USING ERRCODE = 'restrict_violation';
@@ -300,4 +301,4 @@ CREATE TRIGGER payments_check_new BEFORE INSERT ON payments
 COMMENT ON TRIGGER payments_check_new ON payments IS
   'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its '
   'request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant '
-  'has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
+  'has fewer than two owners with a second factor, of a person or a key in their waiting time, or without a fresh fence.';

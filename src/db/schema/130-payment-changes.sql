@@ -6,6 +6,10 @@ DECLARE
   is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
   is_next boolean := NEW.send_generation <> OLD.send_generation;
 BEGIN
+  -- Where somebody waits for the operator nothing is decided, so that what it said of a send is kept in any case.
+  IF is_next OR NEW.state <> OLD.state AND NEW.state NOT IN ('prompted', 'reconciling') THEN
+    PERFORM require_fence();
+  END IF;
   IF NEW.state = OLD.state THEN
     IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
         CASE WHEN OLD.operator_receipt IS NOT NULL OR NOT NEW.receipt_follows THEN NEW.operator_receipt END, NEW.decided_by,
@@ -150,7 +154,7 @@ CREATE TRIGGER payments_check_change
     operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments
   FOR EACH ROW EXECUTE FUNCTION check_payment_change();
 COMMENT ON TRIGGER payments_check_change ON payments IS
-  'Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the '
+  'Refuses every decision, outcome and generation without a fresh fence. Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the '
   'version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a '
   'generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken '
   'back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator '
@@ -159,6 +163,16 @@ COMMENT ON TRIGGER payments_check_change ON payments IS
   'request; a cleared acceptance; a wrong count of unknown statuses; a failure whose cause the row does not show; a refund with '
   'another status than the one that made it fail; a release that lacks approvals, an attestation, two owners or a paid '
   'collection; and another attestation otherwise.';
+
+-- Each try to send writes one of these columns before its call, the third and later ones without a change.
+CREATE FUNCTION check_fenced_send() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM require_fence();
+  RETURN NEW;
+END $$;
+CREATE TRIGGER payments_check_fenced BEFORE UPDATE OF send_begun_at, send_repeated_at ON payments
+  FOR EACH ROW WHEN (NEW.send_begun_at IS NOT NULL) EXECUTE FUNCTION check_fenced_send();
+COMMENT ON TRIGGER payments_check_fenced ON payments IS 'Refuses every try to send without a fresh fence, also one that changes nothing.';
 
 CREATE FUNCTION check_new_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE

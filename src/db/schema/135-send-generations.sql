@@ -27,6 +27,7 @@ COMMENT ON TRIGGER send_generations_kept ON send_generations IS 'Refuses to chan
 
 CREATE FUNCTION check_send_generation() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
+  PERFORM require_fence();
   IF NOT EXISTS (SELECT FROM payments p WHERE p.id = NEW.payment_id AND p.kind = 'payout' AND p.state = 'released'
        AND p.send_begun_at IS NOT NULL AND p.send_generation = NEW.generation - 1 AND NEW.recorded_at < p.send_deadline_at)
      OR EXISTS (SELECT FROM payments p WHERE p.operator_reference = NEW.operator_reference) THEN
@@ -38,5 +39,5 @@ END $$;
 CREATE TRIGGER send_generations_check BEFORE INSERT ON send_generations
   FOR EACH ROW EXECUTE FUNCTION check_send_generation();
 COMMENT ON TRIGGER send_generations_check ON send_generations IS
-  'Refuses a generation but the next one of a released payout whose current generation was sent, before its send deadline, and one with '
-  'the reference of a payment.';
+  'Refuses a generation but the next one of a released payout whose current generation was sent, before its send deadline, one with '
+  'the reference of a payment, and any without a fresh fence.';

@@ -168,6 +168,7 @@ DECLARE
   state_now text;
   is_right boolean;
 BEGIN
+  PERFORM require_fence();
   SELECT * INTO STRICT payment FROM payments WHERE id = NEW.payment_id;
   operator_account := 'operator/' || payment.operator || '/' || payment.currency;
   merchant := payment.merchant_id;
@@ -200,8 +201,8 @@ END $$;
 CREATE TRIGGER ledger_transfers_check BEFORE INSERT ON ledger_transfers
   FOR EACH ROW EXECUTE FUNCTION check_transfer();
 COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS
-  'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, and to void a hold by another '
-  'status than that of the payout.';
+  'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, to void a hold by another '
+  'status than that of the payout, and every transfer without a fresh fence.';
 
 -- The fixed path keeps a caller from substituting tables of its own.
 CREATE FUNCTION post_transfer() RETURNS trigger LANGUAGE plpgsql
