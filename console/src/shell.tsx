@@ -233,6 +233,12 @@ function Notices({ session }: { readonly session: Session }) {
   const { failed_log_ins: failed, moves_money_from: from, needs_second_owner, notices } = session;
   return (
     <>
+      {session.in_recovery && (
+        <Alert color="red" mb="md" title="The service is in recovery">
+          Its records were restored. Nothing is sent, released, rejected or cancelled until they are compared with those
+          of the operators. Do not request a payment again under another key.
+        </Alert>
+      )}
       {failed !== null && (
         <Alert
           color="orange"

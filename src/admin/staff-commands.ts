@@ -16,6 +16,7 @@ import {
   showDiscrepancies,
   showQuarantinedWork,
 } from './payment-commands.ts';
+import { proposeOpening, showRecovery } from './recovery-commands.ts';
 import { exportDataAbout, proposeRecovery } from './person-commands.ts';
 import { actsOn, enrolsOn, readsOn, type StaffCommand } from './staff-command.ts';
 import {
@@ -158,6 +159,22 @@ alone.`,
 merchant wants the change. The audit log of the merchant records who of the staff approved it.`,
     takes: options.waitingChange,
     run: approveWaitingChange,
+  }),
+  recovery: reads({
+    usage: '',
+    summary: 'whether the service is in recovery after a restore, and what is missing',
+    help: `Shows each restore of the database that was found, from when to when records are missing, and how many payments the operators
+may know otherwise. MalipoInRecovery in the runbook says what to compare.`,
+    takes: options.nothing,
+    run: (_none, server) => showRecovery(server),
+  }),
+  'recovery open': acts({
+    usage: '--reason TEXT --as NAME',
+    summary: 'propose that the service sends and decides again',
+    help: `Proposes the end of the recovery. Another one of the staff must confirm it within 24 hours; then everything goes on at once. What
+nobody compared with the operators may be paid twice: the reason says what you compared, and is in the audit log.`,
+    takes: options.openedRecovery,
+    run: proposeOpening,
   }),
   recover: acts({
     usage: '--email ADDRESS --reason TEXT --as NAME',

@@ -25,7 +25,8 @@ export const OPTIONS: Readonly<Record<string, readonly [value: string, text: str
   phone: ['NUMBER', '8 to 15 digits, country code first'],
   reason: [
     'TEXT',
-    '1 to 500 characters, for the staff alone: of a recovery, how you know who the person is, and what they lost',
+    '1 to 500 characters, for the staff alone: of a person’s recovery, how you know who they are, and what they lost; of the service’s, ' +
+      'what you compared, and which risk you accept',
   ],
   proposal: ['ID', 'spr_…, as shown by proposals'],
   operator: ['ID', OPERATOR_IDS.join(', ')],
@@ -153,6 +154,7 @@ export const lostPerson = z.strictObject({
   reason: words('reason', 500),
   as,
 });
+export const openedRecovery = z.strictObject({ reason: words('reason', 500), as });
 export const firstStaff = z.strictObject({
   name: z
     .array(staffName('name'), { error: '--name is missing' })

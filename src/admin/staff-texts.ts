@@ -16,6 +16,7 @@ const TOKEN_NOTES: Readonly<Record<StaffProposalKind, (baseUrl: string) => strin
   operator_account_addition: () => '',
   operator_account_rotation: () => '',
   operator_account_closing: () => '',
+  recovery_opening: () => '',
   recovery: (baseUrl) => `            it works once, for 24 hours, and is not shown again
 
 The holder of the token sets a new password with it. This removes the second factor and ends every session:

@@ -49,8 +49,8 @@ export type RouteDeps = ScopeDeps & {
 /** The dependencies of routes and pages that record payments, or decisions of people about payments. */
 export type PaymentDeps = RouteDeps & {
   readonly payments: PaymentContext;
-  /** False while the backlog is too large: of all merchants, or of the named merchant. */
-  readonly isAcceptingWork: (merchantId?: MerchantId) => boolean;
+  /** Why no new payment is recorded: the backlog of all merchants or of this one is too large, or the service is in recovery. */
+  readonly refusalOfWork: (merchantId: MerchantId) => DomainError | null;
 };
 
 type CallerOf<Who extends Access> = Who extends 'anyone'

@@ -96,6 +96,21 @@ export function recordsUnavailable(): DomainError {
   return new DomainError('service_unavailable', message, { retryAfterSeconds: 2 });
 }
 
+/** The database was set back: nothing new is recorded before people have opened the service again. */
+export function inRecovery(): DomainError {
+  const message =
+    'Our records were restored and are being compared with those of the operators: nothing is sent or decided meanwhile. Try again ' +
+    'later with the same key, and with no other: the payment may have been made.';
+  return new DomainError('service_unavailable', message, { retryAfterSeconds: 60 });
+}
+
+/** For seconds nobody knows whether the database is the right one. */
+export function notFenced(): DomainError {
+  return new DomainError('service_unavailable', 'We can send and decide nothing right now. Try again with the same key.', {
+    retryAfterSeconds: 5,
+  });
+}
+
 /** The result, or null if it throws a DomainError. */
 export async function nullOnDomainError<Result>(decide: () => Result | Promise<Result>): Promise<Result | null> {
   try {

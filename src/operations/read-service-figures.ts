@@ -1,6 +1,7 @@
 // Reads the figures of the whole service, for its metrics.
 import { countFailingWork, countReplacedRuns, measureAuditLag, measureBacklog } from '../db/work/backlog.ts';
 import type { Queryable } from '../db/platform/database.ts';
+import { measureFence } from '../db/platform/fence.ts';
 import { listHousekeeping } from '../db/platform/housekeeping.ts';
 import {
   countUnmatchedCallbacks,
@@ -47,6 +48,7 @@ export async function readServiceFigures(db: Queryable, limits: BacklogLimits) {
     deliveries: await findDeliveryFigures(db, COUNTED_UP_TO),
     disabledEndpoints: await listDisabledEndpoints(db, COUNTED_UP_TO),
     discrepancies: await listOpenDiscrepancies(db, COUNTED_UP_TO),
+    fence: await measureFence(db),
     unmatchedCallbacks: await countUnmatchedCallbacks(db, COUNTED_UP_TO),
   };
 }

@@ -17,6 +17,8 @@ import { createWorkflowLinks } from '../temporal/workflow-links.ts';
 import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
 import type { Config } from '../settings/config.ts';
 import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
+import { backlogFull } from '../domain/errors.ts';
+import { reasonOf, refusalOf } from './recovery.ts';
 import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { provenReference } from '../security/callback-token.ts';
 import { PARSE_CALLBACK } from './operators.ts';
@@ -34,7 +36,7 @@ export type RunningApi = Stoppable & {
 };
 
 export async function startApi(parts: Parts): Promise<RunningApi> {
-  const { config, log, db, temporal, starter, accounts, payments, metrics, telemetry, schema } = parts;
+  const { config, log, db, temporal, starter, accounts, payments, metrics, telemetry, schema, fence } = parts;
   const { settings } = config;
   const { MALIPO_HTTP_HOST: host, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
@@ -59,7 +61,9 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     limitGuesses: createGuessLimit(),
     refusedKeys: createRefusedKeys(db, settings.MALIPO_REFUSED_KEYS_PER_ADDRESS),
     verifiedKeys: createVerifiedKeys(),
-    isAcceptingWork: (merchantId) => (merchantId === undefined ? gate.isOpen() : gate.isOpenFor(merchantId)),
+    isAcceptingWork: () => gate.isOpen(),
+    refusalOfWork: (merchantId) => refusalOf(fence.recovery()) ?? (gate.isOpenFor(merchantId) ? null : backlogFull()),
+    recoveryReason: () => reasonOf(fence.recovery()),
     offer: (payment) => {
       starter.offer(payment);
     },

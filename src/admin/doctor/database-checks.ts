@@ -7,6 +7,8 @@ import type { OperatorAccount } from '../../domain/payments/operator-account.ts'
 import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/accounts/attested-rows.ts';
 import { readTransport } from '../../db/platform/transport.ts';
 import { findEnvironment } from '../../db/platform/deployment.ts';
+import { findFence, listOpenRestores } from '../../db/platform/fence.ts';
+import { RESTORE_TEXTS } from '../../domain/fence.ts';
 import { tryToOpen } from '../../security/sealing.ts';
 import { ageText, type Check } from './check.ts';
 
@@ -14,6 +16,8 @@ import { ageText, type Check } from './check.ts';
 const LARGEST_SKEW_MS = 2000;
 /** Of each table or column: enough to see a key that is missing, at a cost that does not grow. */
 const ROWS_LOOKED_AT = 50;
+/** From then on nothing is sent. */
+const OLDEST_FENCE_MS = 5000;
 const NAMED = 8;
 
 export const DATABASE_CHECKS: readonly Check[] = [
@@ -47,6 +51,27 @@ export const DATABASE_CHECKS: readonly Check[] = [
           ? []
           : [{ note: `a later version, beside which this one may run, added ${listText(later)}` }]),
       ];
+    },
+  },
+  {
+    name: 'recovery',
+    on: 'database',
+    looksAt: 'the service is not in recovery after a restore of the database',
+    remedy: 'MalipoInRecovery in the runbook; `npm run staff -- recovery` shows what is missing.',
+    async find(db) {
+      const restores = await listOpenRestores(db);
+      return restores.map(({ foundAt, reason }) => `in recovery since ${foundAt.toISOString()}: ${RESTORE_TEXTS[reason]}`);
+    },
+  },
+  {
+    name: 'fence',
+    on: 'database',
+    looksAt: 'a process writes the fence of the database every second: without it nothing is sent. A note: none ever did',
+    remedy: 'Start the servers. The log says why the fence could not be kept: its marker file, Temporal or the database.',
+    async find(db) {
+      const { ageMs } = await findFence(db);
+      if (ageMs === null) return [{ note: 'no process has written it yet' }];
+      return Math.abs(ageMs) > OLDEST_FENCE_MS ? [`it was written ${ageText(Math.abs(ageMs))} ago`] : [];
     },
   },
   {

@@ -285,7 +285,7 @@ async function makeAttempt(
     },
     requestId,
     apiKeyId: null,
-    isAcceptingWork: deps.isAcceptingWork(merchantId),
+    refusal: deps.refusalOfWork(merchantId),
     attempt: { checkoutId: checkout.id, codeSha256: attempt.sha256, limits },
     at: new Date(),
   });

@@ -9,7 +9,7 @@ import { amountIn, examplePhone } from './words.ts';
 
 export type PayDeps = Pick<
   PaymentDeps,
-  'db' | 'environment' | 'publicUrl' | 'payments' | 'isAcceptingWork' | 'offer'
+  'db' | 'environment' | 'publicUrl' | 'payments' | 'refusalOfWork' | 'offer'
 > & {
   /** The most attempts at checkouts from an address in a quarter of an hour; 0: no limit. */
   readonly checkoutAttemptsPerAddress: number;

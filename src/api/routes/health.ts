@@ -4,25 +4,29 @@ import { errorResponses, responseWith } from '../operation.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { Log } from '../../log.ts';
 import type { TemporalClient } from '../../temporal/client.ts';
-import type { PaymentDeps, Route } from '../route.ts';
+import type { Route } from '../route.ts';
 
 const healthSchema = z.strictObject({ status: z.literal('up') }).meta({ id: 'Health' });
 const readinessSchema = z
   .strictObject({
     reason: z.string().optional().meta({
-      description: 'Why the database cannot be used, if it answers.',
+      description: 'Why the database cannot be used, if it answers, or why the service is in recovery.',
       example: 'the database lacks 200-payments.sql',
     }),
     status: z.enum(['ready', 'degraded', 'down', 'stopping']),
     parts: z.strictObject({
-      database: z.enum(['up', 'down', 'other_schema']),
+      database: z.enum(['up', 'down', 'other_schema', 'in_recovery']),
       temporal: z.enum(['up', 'away']),
       backlog: z.enum(['within_bounds', 'full']),
     }),
   })
   .meta({ id: 'Readiness' });
 
-export type HealthDeps = Pick<PaymentDeps, 'isAcceptingWork'> & {
+export type HealthDeps = {
+  /** False while the backlog of all merchants is too large. */
+  readonly isAcceptingWork: () => boolean;
+  /** Why the service is in recovery; null: it is not. */
+  readonly recoveryReason: () => string | null;
   readonly db: Database;
   readonly log: Log;
   readonly temporal: Pick<TemporalClient, 'ping'>;
@@ -63,6 +67,7 @@ export function healthRoutes(deps: HealthDeps): Route[] {
         summary: 'The process can accept work',
         description:
           'While Temporal is unavailable, the status is `degraded`: work is accepted and recorded, and starts once Temporal is back. ' +
+          'The same while the database is `in_recovery`: reads, webhooks and callbacks work, and payments are refused. ' +
           'A process that is `stopping` still serves for some seconds: send it nothing more.',
         security: [],
         responses: {
@@ -80,15 +85,17 @@ export function healthRoutes(deps: HealthDeps): Route[] {
           const fault = isDatabaseUp ? deps.schemaFault() : null;
           const isUsable = isDatabaseUp && fault === null;
           const isAccepting = deps.isAcceptingWork();
-          const isWhole = isTemporalUp && isAccepting;
+          const recovery = isUsable ? deps.recoveryReason() : null;
+          const isWhole = isTemporalUp && isAccepting && recovery === null;
           const serves = isUsable ? (isWhole ? 'ready' : 'degraded') : 'down';
           const status = deps.isStopping() ? 'stopping' : serves;
           ctx.status = isUsable && status !== 'stopping' ? 200 : 503;
+          const reason = fault ?? recovery;
           ctx.body = {
             status,
-            ...(fault !== null && { reason: fault }),
+            ...(reason !== null && { reason }),
             parts: {
-              database: isDatabaseUp ? (isUsable ? 'up' : 'other_schema') : 'down',
+              database: databaseState(isDatabaseUp, fault, recovery),
               temporal: isTemporalUp ? 'up' : 'away',
               backlog: isAccepting ? 'within_bounds' : 'full',
             },
@@ -97,6 +104,12 @@ export function healthRoutes(deps: HealthDeps): Route[] {
       ],
     },
   ];
+}
+
+function databaseState(isUp: boolean, fault: string | null, recovery: string | null) {
+  if (!isUp) return 'down';
+  if (fault !== null) return 'other_schema';
+  return recovery === null ? 'up' : 'in_recovery';
 }
 
 async function pingDatabase({ db, log }: HealthDeps): Promise<boolean> {

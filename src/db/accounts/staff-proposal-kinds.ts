@@ -34,6 +34,7 @@ import {
 import { rejectProposalsOf } from './staff-proposal.ts';
 import { findUserLocked } from './user.ts';
 import type { Tx } from '../platform/database.ts';
+import { listOpenRestores, openAfterRestores } from '../platform/fence.ts';
 
 type Act<Payload> = { readonly payload: Payload; readonly by: StaffMember; readonly at: Date };
 type Confirmed<Payload> = Act<Payload> & {
@@ -191,6 +192,24 @@ function agreedBy({ id, proposedBy }: Pick<StaffProposal, 'id' | 'proposedBy'>, 
   return { proposedBy: proposedBy.id, confirmedBy: by.id, proposalId: id };
 }
 
+const opening: Kind<StaffProposalPayloads['recovery_opening']> = {
+  async propose(tx, { payload: { restore } }) {
+    await requireLatestRestore(tx, restore);
+  },
+  async confirm(tx, { payload: { restore, reason }, proposal, by, at }) {
+    await requireLatestRestore(tx, restore);
+    const opened = await openAfterRestores(tx, proposal.id, at);
+    const after = { restores: opened, reason, proposed_by: proposal.proposedBy };
+    await recordStaffAct(tx, null, by, { action: 'restore.opened', subjectId: restore, after, at });
+  },
+};
+
+async function requireLatestRestore(tx: Tx, restore: string): Promise<void> {
+  const [latest] = await listOpenRestores(tx);
+  if (latest === undefined) throw stateConflict('The service is not in recovery.');
+  if (latest.id !== restore) throw stateConflict('Another restore was found since. Look at it, and propose again.');
+}
+
 const KINDS: { readonly [Name in StaffProposalKind]: Kind<StaffProposalPayloads[Name]> } = {
   staff_addition: addition,
   staff_reset: reset,
@@ -199,6 +218,7 @@ const KINDS: { readonly [Name in StaffProposalKind]: Kind<StaffProposalPayloads[
   operator_account_addition: accountAddition,
   operator_account_rotation: accountRotation,
   operator_account_closing: accountClosing,
+  recovery_opening: opening,
 };
 
 type Of<Name extends StaffProposalKind> = { readonly kind: Name; readonly payload: StaffProposalPayloads[Name] };

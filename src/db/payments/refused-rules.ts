@@ -3,7 +3,7 @@
 import { DatabaseError } from 'pg';
 import { permissionDenied } from '../../domain/accounts/member.ts';
 import { secondOwnerNeeded } from '../../domain/accounts/waiting-time.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, inRecovery, notFenced } from '../../domain/errors.ts';
 
 /** The errors by the trigger's name for its rule. A refusal that no race can cause is a bug, and its rule is not listed. */
 const REFUSALS: Readonly<Record<string, () => DomainError>> = {
@@ -15,6 +15,8 @@ const REFUSALS: Readonly<Record<string, () => DomainError>> = {
   releases_approved: () => conflict('An approval of this payment no longer counts. Read the payment again.'),
   refunds_of_paid: () => conflict('The operator has already returned the money of this collection. Reject the refund.'),
   money_out_two_owners: secondOwnerNeeded,
+  fence_open: inRecovery,
+  fence_fresh: notFenced,
   money_out_after_waiting: () => permissionDenied('in the waiting time'),
   money_out_by_recovered_key: () =>
     new DomainError(

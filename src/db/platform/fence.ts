@@ -105,3 +105,17 @@ const OPEN = statement('restore_open')`
 export async function openAfterRestores(tx: Tx, proposal: StaffProposalId, at: Date): Promise<string[]> {
   return (await tx.run<{ id: string }>(OPEN, [at, proposal])).map(({ id }) => id);
 }
+
+const MEASURE = statement('fence_measure')`
+  SELECT coalesce(extract(epoch FROM clock_timestamp() - written_at), 0)::float8 AS age_seconds,
+    EXISTS (SELECT FROM restores WHERE opened_at IS NULL) AS is_in_recovery FROM fence`;
+
+export type FenceFigures = {
+  /** Since the last write; 0 where there was none. */
+  readonly ageSeconds: number;
+  readonly isInRecovery: boolean;
+};
+
+export async function measureFence(db: Queryable): Promise<FenceFigures> {
+  return (await findOne<FenceFigures>(db, MEASURE, [])) ?? { ageSeconds: 0, isInRecovery: false };
+}

@@ -19,6 +19,8 @@ export type StaffProposalPayloads = {
     readonly name: string;
     readonly reason: string;
   };
+  /** The end of the recovery of the service after this restore, and why the staff accept what nobody compared. */
+  readonly recovery_opening: { readonly restore: string; readonly reason: string };
   readonly operator_account_addition: ProposedAccount;
   /** Other credentials or terms of the same account. A closed one is open again. */
   readonly operator_account_rotation: ProposedAccount;
@@ -74,6 +76,7 @@ export const TOKENS_OF: Readonly<Record<StaffProposalKind, 'none' | 'confirmer' 
   operator_account_addition: 'none',
   operator_account_rotation: 'none',
   operator_account_closing: 'none',
+  recovery_opening: 'none',
 };
 
 /** The proposal in one line, for the people who decide. */
@@ -93,6 +96,8 @@ export function staffProposalText({ kind, payload }: Proposed): string {
       return `the account ${payload.account} has other credentials, and is open: ${textOf(payload)}`;
     case 'operator_account_closing':
       return `the account ${payload.account} with ${accountName(payload)} takes no more payments`;
+    case 'recovery_opening':
+      return `the service sends and decides again after restore ${payload.restore}: ${payload.reason}`;
   }
 }
 

@@ -1,6 +1,7 @@
 // The initial fields of new payments.
 import type { ActedBy } from '../accounts/member.ts';
 import type { Policy } from '../accounts/policy.ts';
+import type { DomainError } from '../errors.ts';
 import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { Environment } from '../event.ts';
@@ -19,8 +20,8 @@ export type CreatePayment = {
   readonly request: PaymentRequest;
   /** Recorded with the payment, or in the response that is stored when the balance is too small. */
   readonly requestId: string;
-  /** False while the backlog is too large or too old: then only repeated requests get a response. */
-  readonly isAcceptingWork: boolean;
+  /** While the backlog is too large or too old, or the service is in recovery: then only repeated requests get a response. */
+  readonly refusal: DomainError | null;
   /** The person whose session makes the request, for the audit log; absent for an API key. */
   readonly by?: ActedBy;
   /** The API key that makes the request; null: the request has no key. */

@@ -2,6 +2,7 @@
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { listRecoveryNotices } from '../../db/accounts/recovery.ts';
+import { listOpenRestores } from '../../db/platform/fence.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { findBeginnings, lacksSecondOwner } from '../../db/accounts/waiting-time.ts';
 import { findSession } from '../../db/accounts/session.ts';
@@ -38,7 +39,8 @@ export async function getOwnSession(db: Database, token: string, environment: En
     });
     const waitsForYou = await countWaiting(tx, person, at);
     const moneyOut = await findMoneyOut(tx, person, environment);
-    return { ...session, factors, failedLogIns, merchants, waitsForYou, recoveries, ...moneyOut };
+    const isInRecovery = (await listOpenRestores(tx)).length > 0;
+    return { ...session, isInRecovery, factors, failedLogIns, merchants, waitsForYou, recoveries, ...moneyOut };
   });
 }
 

@@ -17,7 +17,7 @@ import {
   type CreatePayment,
   type NewRequested,
 } from '../../domain/payments/new-payment.ts';
-import { backlogFull, notFound, nullOnDomainError, recordsUnavailable } from '../../domain/errors.ts';
+import { notFound, nullOnDomainError, recordsUnavailable } from '../../domain/errors.ts';
 import { newId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
@@ -46,7 +46,7 @@ export type CreatedCollection = StoredOutcome<readonly [Collection]>;
  */
 export async function createCollection(context: PaymentContext, input: CreateCollection): Promise<CreatedCollection> {
   return respondOnce(context.db, keyed(input), async (tx) => {
-    if (!input.isAcceptingWork) throw backlogFull();
+    if (input.refusal) throw input.refusal;
     const { attempt } = input;
     const checkout = attempt ? await openCheckout(tx, input, attempt, context) : null;
     const generation = (await countOfKey(tx, 'collection', input)) + 1;
@@ -82,7 +82,7 @@ export function createAcceptance(
     handle: (acceptances) => acceptCollections(context.db, acceptances),
   });
   return async (input) => {
-    if (!input.isAcceptingWork) return null;
+    if (input.refusal) return null;
     // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
     // A request that is refused now may have been accepted before: then it receives its stored response.
     const collection = await nullOnDomainError(() => newCollection({ ...input, generation: 1 }, context));

@@ -9,7 +9,7 @@ import { findPermissionVersion } from '../../db/accounts/payout-permission.ts';
 import { acceptPayout } from '../../db/payments/payout-acceptance.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
-import { DomainError, backlogFull, nullOnDomainError } from '../../domain/errors.ts';
+import { DomainError, nullOnDomainError } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
 import { countsAsMaker, permissionDenied } from '../../domain/accounts/member.ts';
@@ -42,7 +42,7 @@ export type CreatedPayout = StoredOutcome<readonly [Payout]>;
  */
 export async function createPayout(context: PaymentContext, input: CreatePayout): Promise<CreatedPayout> {
   return respondOnce(context.db, keyed(input), async (tx) => {
-    if (!input.isAcceptingWork) throw backlogFull();
+    if (input.refusal) throw input.refusal;
     const { merchantId, createdBy: userId, apiKeyId, at } = input;
     const { environment } = context;
     // Read now: a member who was removed after the check of the key or session can create no more payouts.
@@ -87,7 +87,7 @@ export function createPayoutAcceptance(
 ): (input: AcceptPayout) => Promise<CreatedPayout | null> {
   const known = new LRUCache<string, Permission>({ max: MAX_PERMISSIONS });
   return async ({ keyVersion, ...input }) => {
-    if (!input.isAcceptingWork) return null;
+    if (input.refusal) return null;
     const name = `${input.apiKeyId} ${keyVersion}`;
     const permission =
       known.get(name) ?? (await nullOnDomainError(() => readPermission(context, { ...input, keyVersion })));

@@ -264,6 +264,16 @@ const BOOK_METRICS: readonly ReadMetric[] = [
     ],
   ]),
   gauge(
+    'malipo_in_recovery',
+    '1 while the service is in recovery after a restore of the database, 0 otherwise',
+    ({ fence }) => Number(fence.isInRecovery),
+  ),
+  gauge(
+    'malipo_fence_age_seconds',
+    'Since when no process has written the fence of the database: beyond 5 nothing is sent',
+    ({ fence }) => fence.ageSeconds,
+  ),
+  gauge(
     'malipo_audit_unlinked_oldest_age_seconds',
     'For how long the oldest audit entry without a link has waited; 0 when none does',
     ({ audit }) => audit.unlinkedAgeMs / 1000,

@@ -1,5 +1,6 @@
 // Collections of a cached key: accepted in one statement, which finds out by itself what has happened to the key.
 import assert from 'node:assert/strict';
+import { backlogFull } from '../../../src/domain/errors.ts';
 import { randomUUID } from 'node:crypto';
 import { createVerifiedKeys } from '../../../src/api/verified-keys.ts';
 import { authenticateApiKey } from '../../../src/operations/accounts/authenticate-api-key.ts';
@@ -51,12 +52,12 @@ describe('a cached key', () => {
       idempotencyKey: idempotencyKey(),
       request: { ...REQUEST, reference: 'R' },
       requestId: 'req_1',
-      isAcceptingWork: true,
+      refusal: null,
     };
     const accept = (keyVersion: string, more: Partial<typeof input> = {}) =>
       acceptCollection({ ...input, ...more, keyVersion, at: new Date() });
     assert.equal(await accept('1 (0,1)'), null);
-    assert.equal(await accept(known.rowVersion, { isAcceptingWork: false }), null);
+    assert.equal(await accept(known.rowVersion, { refusal: backlogFull() }), null);
     statements = 0;
     const created = await accept(known.rowVersion);
     assert.deepEqual([created?.kind, statements], ['accepted', 1]);

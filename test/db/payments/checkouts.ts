@@ -47,7 +47,7 @@ export async function attempt(db: Database, checkout: Checkout, options: Attempt
     idempotencyKey: attemptKey(checkout.id, codeSha256),
     request: { phone, amountMinor, reference, description, metadata, currency: null },
     requestId: 'req_test',
-    isAcceptingWork: true,
+    refusal: null,
     apiKeyId: null,
     attempt: { checkoutId: checkout.id, codeSha256, limits },
     at,

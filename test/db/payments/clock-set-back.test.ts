@@ -26,7 +26,7 @@ describe('after a clock was an hour ahead', () => {
         request: REQUEST,
         requestId: 'req_test',
         apiKeyId: null,
-        isAcceptingWork: true,
+        refusal: null,
         at,
       });
       assert.ok(created.kind === 'accepted');

@@ -1,6 +1,7 @@
 // Payouts that are accepted in one statement: only while everything that decides about them is as it was when it was verified, and with
 // what was committed while the statement waited for the merchant's account.
 import assert from 'node:assert/strict';
+import { backlogFull } from '../../../src/domain/errors.ts';
 import { randomUUID } from 'node:crypto';
 import { findApiKeyByHash, type ApiKey } from '../../../src/db/accounts/api-key.ts';
 import { DELIVERIES_OWED, type Database, type News } from '../../../src/db/platform/database.ts';
@@ -64,7 +65,7 @@ async function makeAccepting(db: Database, environment: Environment, shop: Shop)
       ...{ description: 'Rent ‘June’ "2"\\', metadata: { b: '1', a: '\u2028' } },
     },
     requestId: 'req_test',
-    isAcceptingWork: true,
+    refusal: null,
     at: new Date(),
     ...more,
   });
@@ -178,7 +179,7 @@ describe('a payout of a cached key', () => {
   it('is left, with nothing written, for another maker, another version, and while no new work is accepted', async () => {
     assert.equal(await of.accept(1000n, { createdBy: of.shop.approver.userId }), null);
     assert.equal(await of.accept(1000n, { keyVersion: '1 (0,1)' }), null);
-    assert.equal(await of.accept(1000n, { isAcceptingWork: false }), null);
+    assert.equal(await of.accept(1000n, { refusal: backlogFull() }), null);
     await nothingOf();
   });
 

@@ -1,6 +1,7 @@
 // Money that payouts hold: never more than the balance, nor more by one API key than the policy allows, and once per idempotency
 // key, whatever is requested at the same time.
 import assert from 'node:assert/strict';
+import { backlogFull } from '../../../src/domain/errors.ts';
 import { randomUUID } from 'node:crypto';
 import type { ApiKeyId, MerchantId } from '../../../src/domain/ids.ts';
 import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts';
@@ -260,7 +261,7 @@ describe('a payout’s idempotency key', () => {
     const shop = await makeShop(db, 2000n);
     const [known, fresh] = [randomUUID(), randomUUID()];
     await requestPayout(db, shop, 1000n, { idempotencyKey: known });
-    const busy = { isAcceptingWork: false } as const;
+    const busy = { refusal: backlogFull() } as const;
     assert.equal((await requestPayout(db, shop, 1000n, { ...busy, idempotencyKey: known })).kind, 'replayed');
     assert.equal(
       await codeOr(requestPayout(db, shop, 1000n, { ...busy, idempotencyKey: fresh })),

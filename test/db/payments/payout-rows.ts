@@ -92,7 +92,7 @@ export function requestPayout(
     idempotencyKey: randomUUID(),
     request: { ...REQUEST, phone, amountMinor, reference },
     requestId: 'req_test',
-    isAcceptingWork: true,
+    refusal: null,
     at: new Date(),
     ...input,
   });

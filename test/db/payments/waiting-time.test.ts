@@ -61,7 +61,7 @@ describe('in the live environment', () => {
       idempotencyKey: randomUUID(),
       request: { ...REQUEST, amountMinor: 1000n, reference: 'S-1' },
       requestId: 'req_test',
-      isAcceptingWork: true,
+      refusal: null,
       at,
     });
   const created = async (shop: Shop) => {

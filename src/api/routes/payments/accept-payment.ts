@@ -41,7 +41,7 @@ export async function acceptPayment(
     idempotencyKey,
     request: toPaymentRequest(body),
     requestId,
-    isAcceptingWork: deps.isAcceptingWork(merchantId),
+    refusal: deps.refusalOfWork(merchantId),
     at: new Date(),
   };
   if (cachedKey === undefined || apiKeyId === null) return { stored: await inTransaction(input, caller) };

@@ -157,6 +157,11 @@ export const sessionSchema = objectSchema('Session', {
   needs_second_owner: z.boolean().meta({
     description: 'True: nothing is paid out or refunded before another owner of the merchant has a second factor.',
   }),
+  in_recovery: z.boolean().meta({
+    description:
+      'True: the database of the service was restored, and nothing is sent, released, rejected or cancelled before the staff have ' +
+      'opened the service again.',
+  }),
   notices: z
     .array(
       z.strictObject({
@@ -223,6 +228,7 @@ export function sessionObject(session: OwnSession, { environment, stepUpOperatio
     },
     moves_money_from: session.movesMoneyFrom?.toISOString() ?? null,
     needs_second_owner: session.needsSecondOwner,
+    in_recovery: session.isInRecovery,
     notices: session.recoveries.map(({ step, person: whose, staff, at }) => ({
       kind: 'recovery' as const,
       step,
