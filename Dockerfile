@@ -30,6 +30,7 @@ WORKDIR /app
 COPY --from=build /app/package.json /app/LICENSE /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+RUN mkdir /var/lib/malipo && chown node /var/lib/malipo
 USER node
 EXPOSE 8080
 CMD ["node", "dist/src/server/entries/server.js"]

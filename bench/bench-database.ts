@@ -14,6 +14,8 @@ import { neverSent } from '../src/domain/payments/new-payment.ts';
 import { prepareDatabase } from '../src/server/prepare-database.ts';
 import { hashApiKey } from '../src/security/api-key.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
+import { freshFence } from '../test/support/fresh-fence.ts';
+import { queryAt } from '../test/support/one-client.ts';
 import { addMerchant } from './merchants.ts';
 
 /** Seals and attests in every run, so that a later one can go on with a folder that is kept. */
@@ -54,11 +56,13 @@ export async function startBenchDatabase({ settings, keptIn }: BenchDatabaseOpti
     async prepare(name) {
       const { ownerUrl } = await postgres.ensureAccounts(name);
       await prepareDatabase(ownerUrl, 'test');
+      await queryAt(postgres.urlFor(name), ...freshFence());
       return open(name);
     },
     async copy(from, to) {
       const admin = open('postgres');
       await admin.pool.query(`CREATE DATABASE ${to} TEMPLATE ${from}`);
+      await queryAt(postgres.urlFor(to), ...freshFence());
       await admin.close();
     },
     async stop() {

@@ -92,7 +92,10 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   const built = await builtIn(root);
   await built.prepareDatabase(ownerUrl, 'test');
   await fillWal(postgres);
-  const environment = await settingsFor(applicationUrl, temporal, options);
+  const environment = {
+    MALIPO_FENCE_MARKER_FILE: join(folder, 'fence.json'),
+    ...(await settingsFor(applicationUrl, temporal, options)),
+  };
   const sandboxUrl = `http://127.0.0.1:${environment.MALIPO_SANDBOX_PORT}`;
   await built.seedStaffAndAccounts(environment, join(folder, 'staff.json'), { url: sandboxUrl });
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>

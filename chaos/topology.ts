@@ -212,6 +212,7 @@ function settingsOf({ applicationUrl, temporalAddress, ports, folder }: Places) 
     MALIPO_SANDBOX_PORT: String(ports.sandbox),
     MALIPO_SANDBOX_DATA_FILE: join(folder, 'sandbox.jsonl'),
     ...SANDBOX_TIMES,
+    MALIPO_FENCE_MARKER_FILE: join(folder, 'fence.json'),
     MALIPO_SANDBOX_DARAJA_PRIVATE_KEY_FILE: darajaFiles(folder).key,
     MALIPO_SANDBOX_AIRTEL_CALLBACK_URL: `http://${HOST}:${ports.api}/operators/airtel-money/callbacks`,
   };

@@ -195,6 +195,7 @@ function settingsFor(
     // By its name: browsers use no passkeys for a site that is an IP address.
     MALIPO_PUBLIC_URL: publicUrl ?? `http://localhost:${ports.http}`,
     MALIPO_CALLBACK_URL: `http://${HOST}:${ports.http}`,
+    MALIPO_FENCE_MARKER_FILE: environment['MALIPO_FENCE_MARKER_FILE'] ?? join(dataDir, 'fence.json'),
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_RATE_LIMIT_PER_SECOND: environment['MALIPO_RATE_LIMIT_PER_SECOND'] ?? '1000',
   };

@@ -239,6 +239,10 @@ export const VALID_ROWS = {
     ...{ created_at: new Date(), last_used_at: new Date(), verified_at: new Date() },
     expires_at: new Date(Date.now() + 1000),
   }),
+  restores: () => ({
+    ...{ reason: 'behind', found_at: new Date(), counter: 5, written_at: new Date(), sessions_ended: 0 },
+    ...{ marker: 'file', marker_counter: 9, marker_written_at: new Date() },
+  }),
   attempt_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),
   policies: ({ otherMerchantId }) => ({ merchant_id: otherMerchantId, updated_at: new Date() }),
   audit_entries: ({ merchantId, ownerId }) => ({

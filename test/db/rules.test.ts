@@ -11,6 +11,7 @@ import { ATTESTED_ROW_RULE_CASES } from './accounts/attested-row-rule-cases.ts';
 import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
 import { BREAKER_RULE_CASES, TOKEN_RULE_CASES } from './operator-rule-cases.ts';
 import { CALL_GRANT_RULE_CASES, WORK_RULE_CASES } from './work-rule-cases.ts';
+import { FENCE_RULE_CASES } from './fence-rule-cases.ts';
 import { FIGURE_RULE_CASES } from './figure-rule-cases.ts';
 import { CHECKOUT_RULE_CASES } from './payments/checkout-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
@@ -67,6 +68,7 @@ const CASES: readonly RuleCase[] = [
   ...TOKEN_RULE_CASES,
   ...WITHDRAWAL_RULE_CASES,
   ...SERVICE_RULE_CASES,
+  ...FENCE_RULE_CASES,
   ...FIGURE_RULE_CASES,
   ...CHECKOUT_RULE_CASES,
   ...WORK_RULE_CASES,

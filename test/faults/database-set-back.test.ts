@@ -1,16 +1,19 @@
-// The database is set back to an earlier moment, and merchants repeat what they requested since: nothing is paid twice.
+// The database is set back to an earlier moment: the service is in recovery, and when two of the staff open it, merchants repeat what they
+// requested since, and nothing is paid twice.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { RunningServer } from '../../src/server/assemble-server.ts';
+import { listOpenRestores } from '../../src/db/platform/fence.ts';
 import { countUnmatchedCallbacks } from '../../src/db/service-figures.ts';
 import { collectionWorkflowId, payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import type { Browser } from '../support/browser.ts';
-import { collectionFields } from '../support/api.ts';
+import { call, collectionFields } from '../support/api.ts';
 import { startOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts';
 import { assertLedgerIsSound, createPayment, pay, phoneFor, untilState, type Payment } from '../support/payments.ts';
 import { balanceOf, fund, release, releaseRefund } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
+import { addFirstStaff, agree } from '../support/staff.ts';
 import { decideAtSandbox, promptsRaised, sandboxTransactions } from '../support/sandbox-operator.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 
@@ -43,6 +46,8 @@ describe('the service on a database that was set back', () => {
   const payouts = ['000', '001', '004', '014'].map((row) => requestOf('/v1/api/payouts', row));
   const firstEnds = new Map<string, string>();
   let balance: unknown;
+  let queued: Payment;
+  let keptKey: string;
 
   function send({ path, idempotencyKey, phone }: Request, amount = 5000): Promise<Payment> {
     const { merchant } = testEnv;
@@ -59,6 +64,13 @@ describe('the service on a database that was set back', () => {
       const sql = "SELECT state FROM payments WHERE id = $1 AND state IN ('succeeded', 'failed', 'expired')";
       return (await testEnv.db.pool.query<{ state: string }>(sql, [id])).rows[0]?.state;
     });
+  }
+
+  /** How often the operator prompted or paid. */
+  async function sentTransactions(): Promise<unknown> {
+    const phones = [...collections, ...payouts, waiting, calling, changed].map(({ phone }) => phone);
+    const found = await Promise.all([...phones, queued.phone].map((phone) => sandboxTransactions(testEnv, phone)));
+    return found.flat().map(({ promptsRaised: prompts, transfersTaken }) => [prompts, transfersTaken]);
   }
 
   async function refund(): Promise<void> {
@@ -95,6 +107,8 @@ describe('the service on a database that was set back', () => {
     approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
     refundable = await pay(testEnv, '000');
     await untilState(testEnv, refundable, 'succeeded');
+    keptKey = refundable.idempotencyKey;
+    queued = await send(requestOf('/v1/api/payouts', '000'));
     await setDown(() => {
       postgres.backUp();
     });
@@ -121,6 +135,65 @@ describe('the service on a database that was set back', () => {
     await postgres.start();
     server = await testEnv.startServer();
   }
+
+  it('is in recovery, serves, and says so', async () => {
+    const ready = await call(testEnv.baseUrl, 'GET', '/readyz');
+    assert.deepEqual([ready.status, ready.json['status']], [200, 'degraded'], ready.text);
+    assert.match(String(ready.json['reason']), /in recovery since .*: the database is older than a marker of its fence/);
+    const shown = await call(testEnv.baseUrl, 'GET', `/v1/api/payouts/${queued.id}`, { key: testEnv.merchant.key });
+    assert.deepEqual([shown.status, shown.json['state']], [200, 'queued']);
+  });
+
+  it('refuses in recovery what merchants repeat, all at once, and sends nothing', async () => {
+    const { baseUrl, merchant } = testEnv;
+    const before = await sentTransactions();
+    const requests = [...collections, ...payouts, waiting, calling, changed];
+    const answers = await Promise.all(
+      [...requests, ...requests].map(({ path, idempotencyKey, phone }) => {
+        const json = collectionFields({ phone, amount: 5000 });
+        return call(baseUrl, 'POST', path, { key: merchant.key, idempotencyKey, json });
+      }),
+    );
+    for (const { status, json, text } of answers) {
+      assert.deepEqual([status, json.error?.code], [503, 'service_unavailable'], text);
+      assert.match(text, /Our records were restored/);
+    }
+    assert.deepEqual(await sentTransactions(), before);
+  });
+
+  it('replays in recovery the response of a key that is on record', async () => {
+    const { baseUrl, merchant } = testEnv;
+    const json = collectionFields({ phone: refundable.phone });
+    const replayed = await call(baseUrl, 'POST', '/v1/api/collections', {
+      ...{ key: merchant.key, idempotencyKey: keptKey, json },
+    });
+    assert.deepEqual([replayed.status, replayed.json['id']], [202, refundable.id], replayed.text);
+  });
+
+  it('has ended all sessions, and decides nothing in recovery', async () => {
+    assert.equal((await maker.call('GET', '/v1/console/session')).status, 401);
+    const again = await logInAs(testEnv, testEnv.merchant.id, 'approver');
+    assert.equal((await again.call('GET', '/v1/console/session')).json['in_recovery'], true);
+    assert.equal((await release(again, queued)).status, 503);
+    const rejected = await again.call('POST', `/v1/console/payouts/${queued.id}/reject`, { json: { reason: 'no' } });
+    assert.equal(rejected.status, 503, rejected.text);
+    const refunded = await again.call('POST', `/v1/console/collections/${refundable.id}/reversal`, {
+      idempotencyKey: randomUUID(),
+    });
+    assert.notEqual(refunded.status, 202, refunded.text);
+  });
+
+  it('goes on once two of the staff opened it', async () => {
+    const [{ id: restore } = { id: '' }] = await listOpenRestores(testEnv.db);
+    await addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS);
+    await agree(testEnv.db, { kind: 'recovery_opening', payload: { restore, reason: 'a test' } });
+    await eventually('the end of the recovery', async () => {
+      const { json } = await call(testEnv.baseUrl, 'GET', '/readyz');
+      return json['status'] === 'ready';
+    });
+    maker = await logInAs(testEnv, testEnv.merchant.id, 'maker');
+    approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
+  });
 
   it('gives what is requested again the end that it had', async () => {
     assert.deepEqual(await requestAll(), firstEnds);
