@@ -68,6 +68,34 @@ export const BOOK_WALKS: readonly Walk[] = [
     },
   },
   {
+    alerts: ['MalipoInRecovery'],
+    fault: 'the fence of the database is that of some minutes ago, as after the database was set back',
+    remedy: 'two of the staff open the service: npm run staff -- recovery open, and confirm',
+    async begin(stage) {
+      await change(stage, 'UPDATE fence SET counter = greatest(1, counter - 300)');
+      return async () => {
+        const shown = await stage.staff.read('recovery');
+        if (!shown.includes('older than a marker')) throw new Error(`the staff are not shown it: ${shown}`);
+        const proposed = await stage.staff.act('recovery', 'open', '--reason', 'Nothing was lost: a walk of the alerts.');
+        const [, proposal = ''] = /^proposal +(spr_\S+)$/m.exec(proposed) ?? [];
+        await stage.staff.actAsOther('confirm', '--proposal', proposal);
+        await pays(stage);
+      };
+    },
+  },
+  {
+    alerts: ['MalipoFenceStale'],
+    fault: 'a transaction that somebody left open has locked the fence',
+    remedy: 'the transaction is ended',
+    async begin(stage) {
+      const end = await holdOpen(stage, 'SELECT * FROM fence FOR UPDATE');
+      return async () => {
+        await end();
+        await pays(stage);
+      };
+    },
+  },
+  {
     alerts: ['MalipoHousekeepingNeverDone'],
     fault: 'the only worker is away, as since the deployment began: nothing is recorded of the ledger check',
     remedy: 'the worker is started, and the ledger check is triggered',

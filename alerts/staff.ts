@@ -10,17 +10,21 @@ const NAMES = ['walker', 'watcher'] as const;
 const PASSWORD = 'seven lorries of green bananas';
 const STEP_MS = 30_000;
 
+type Person = { readonly secret: string; lastStep: number };
+
 export type StageStaff = {
   /** Runs a command that only reads; resolves with what it prints. */
   read(...args: readonly string[]): Promise<string>;
   /** Runs a command of one of the staff, who logs in; resolves with what it prints. */
   act(...args: readonly string[]): Promise<string>;
+  /** The same by the other one of the two. */
+  actAsOther(...args: readonly string[]): Promise<string>;
 };
 
 export function createStageStaff(environment: Readonly<Record<string, string>>): StageStaff {
-  let secret: string | null = null;
-  let lastStep = 0;
-  const begin = async (): Promise<string> => {
+  let people: Promise<readonly Person[]> | null = null;
+  const begin = async (): Promise<readonly Person[]> => {
+    let lastStep = 0;
     const secrets: string[] = [];
     const names = NAMES.flatMap((name) => ['--name', name]);
     await run(environment, ['begin', ...names], `${PASSWORD}\n`, (shown) => {
@@ -28,22 +32,24 @@ export function createStageStaff(environment: Readonly<Record<string, string>>):
       lastStep = Math.max(lastStep, totpStepAt(new Date()));
       return `${totpCode(shown, totpStepAt(new Date()))}\n${PASSWORD}\n`;
     });
-    const [first] = secrets;
-    if (first === undefined) throw new Error('the staff began without a secret');
-    return first;
+    return secrets.map((secret) => ({ secret, lastStep }));
   };
-  const nextCode = async (of: string): Promise<string> => {
-    lastStep = Math.max(lastStep + 1, totpStepAt(new Date()));
+  const nextCode = async (of: Person): Promise<string> => {
+    of.lastStep = Math.max(of.lastStep + 1, totpStepAt(new Date()));
     // The service accepts the code of the next step as well.
-    await sleep(Math.max(0, (lastStep - 1) * STEP_MS - Date.now()));
-    return totpCode(of, lastStep);
+    await sleep(Math.max(0, (of.lastStep - 1) * STEP_MS - Date.now()));
+    return totpCode(of.secret, of.lastStep);
+  };
+  const actAs = async (index: 0 | 1, args: readonly string[]): Promise<string> => {
+    people ??= begin();
+    const person = (await people)[index];
+    if (person === undefined) throw new Error('the staff began without a secret');
+    return run(environment, [...args, '--as', NAMES[index]], `${PASSWORD}\n${await nextCode(person)}\n`);
   };
   return {
     read: (...args) => run(environment, args, ''),
-    async act(...args) {
-      secret ??= await begin();
-      return run(environment, [...args, '--as', NAMES[0]], `${PASSWORD}\n${await nextCode(secret)}\n`);
-    },
+    act: (...args) => actAs(0, args),
+    actAsOther: (...args) => actAs(1, args),
   };
 }
 

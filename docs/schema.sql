@@ -414,12 +414,14 @@ CREATE TABLE deployment (
   is_only boolean DEFAULT true NOT NULL,
   environment text NOT NULL,
   stamped_at timestamp with time zone NOT NULL,
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
   CONSTRAINT deployment_pkey PRIMARY KEY (is_only),
   CONSTRAINT deployment_environment CHECK (environment = ANY (ARRAY['test'::text, 'live'::text])),
   CONSTRAINT deployment_one_row CHECK (is_only)
 );
 CREATE TRIGGER deployment_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON deployment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE deployment IS 'The environment of the database. The owner of the database writes the one row at the first migration.';
+COMMENT ON COLUMN deployment.id IS 'By which what is kept outside of the database names it: another database has another one.';
 COMMENT ON TRIGGER deployment_kept ON deployment IS 'Refuses every update, delete and truncate: rows are only added.';
 
 CREATE TABLE discrepancies (
@@ -532,6 +534,36 @@ COMMENT ON COLUMN events.body IS 'The bytes that are signed and sent (UTF-8), co
 COMMENT ON COLUMN events.request_id IS 'The request that created the payment, so that an attempt to deliver the event reads no other table. Null for an event about an endpoint.';
 COMMENT ON TRIGGER events_append_only ON events IS 'Refuses every update, delete and truncate: rows are only added.';
 COMMENT ON TRIGGER events_check_created ON events IS 'Refuses an event of another merchant than that of its payment.';
+
+CREATE TABLE fence (
+  is_only boolean DEFAULT true NOT NULL,
+  counter bigint DEFAULT 0 NOT NULL,
+  lasts interval DEFAULT '00:00:05'::interval NOT NULL,
+  writer uuid,
+  written_at timestamp with time zone,
+  lsn pg_lsn,
+  server_started_at timestamp with time zone,
+  system_identifier bigint,
+  timeline integer,
+  database_oid oid,
+  CONSTRAINT fence_pkey PRIMARY KEY (is_only),
+  CONSTRAINT fence_counter CHECK (counter >= 0),
+  CONSTRAINT fence_lasts CHECK (lasts > '00:00:00'::interval),
+  CONSTRAINT fence_one_row CHECK (is_only),
+  CONSTRAINT fence_written CHECK (num_nulls(writer, written_at, lsn, server_started_at, system_identifier, timeline, database_oid) = ANY (ARRAY[0, 7]))
+) WITH (fillfactor=20);
+CREATE TRIGGER fence_check BEFORE UPDATE ON fence FOR EACH ROW WHEN (new.counter <= old.counter) EXECUTE FUNCTION check_fence();
+CREATE TRIGGER fence_kept BEFORE DELETE OR TRUNCATE ON fence FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE fence IS 'The counter, and which database it was written to. One row.';
+COMMENT ON COLUMN fence.counter IS 'Counts up with each write. 0: no process has written it.';
+COMMENT ON COLUMN fence.lasts IS 'For so long after a write the fence is fresh. The owner of the database alone changes it.';
+COMMENT ON COLUMN fence.writer IS 'The process that wrote it. Another one takes over when it stops.';
+COMMENT ON COLUMN fence.lsn IS 'The position in the write-ahead log just before the write.';
+COMMENT ON COLUMN fence.server_started_at IS 'When PostgreSQL started. After another start nothing happens before a process has compared the fence with its markers.';
+COMMENT ON COLUMN fence.system_identifier IS 'Which cluster PostgreSQL runs on. A database that was dumped and loaded is on another one.';
+COMMENT ON COLUMN fence.timeline IS 'The timeline of the cluster. A restore from an archive begins another one, and so does a fail-over.';
+COMMENT ON TRIGGER fence_check ON fence IS 'Refuses a write that does not count up.';
+COMMENT ON TRIGGER fence_kept ON fence IS 'Refuses to delete the row and to truncate.';
 
 CREATE TABLE fold_position (
   is_only boolean DEFAULT true NOT NULL,
@@ -689,7 +721,7 @@ COMMENT ON COLUMN ledger_transfers.status_kind IS 'What the operator said. Null 
 COMMENT ON COLUMN ledger_transfers.status_queried_at IS 'When the operator was asked.';
 COMMENT ON COLUMN ledger_transfers.status_attestation IS 'Attests the transfer with its status. Null for a transfer that makes nothing available.';
 COMMENT ON TRIGGER ledger_transfers_append_only ON ledger_transfers IS 'Refuses every update, delete and truncate: rows are only added.';
-COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS 'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, and to void a hold by another status than that of the payout.';
+COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS 'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, to void a hold by another status than that of the payout, and every transfer without a fresh fence.';
 COMMENT ON TRIGGER ledger_transfers_post ON ledger_transfers IS 'Refuses a payout that exceeds the available balance. It posts the transfer, as the owner of the tables, because the account of the application cannot change a balance. Its name sorts after ledger_transfers_check, so it runs after the check.';
 
 CREATE TABLE members (
@@ -1102,6 +1134,7 @@ CREATE INDEX payments_refunds_pending ON payments USING btree (merchant_id) WHER
 CREATE INDEX payments_unfinished ON payments USING btree (kind, state, updated_at) WHERE state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text]);
 CREATE TRIGGER payments_check_change BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at, status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason, release_attestation, send_deadline_at, send_begun_at, send_repeated_at, send_generation, sends_taken_back, take_back_attestation, operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments FOR EACH ROW EXECUTE FUNCTION check_payment_change();
 CREATE TRIGGER payments_check_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_new_payments();
+CREATE TRIGGER payments_check_fenced BEFORE UPDATE OF send_begun_at, send_repeated_at ON payments FOR EACH ROW WHEN (new.send_begun_at IS NOT NULL) EXECUTE FUNCTION check_fenced_send();
 CREATE TRIGGER payments_check_new BEFORE INSERT ON payments FOR EACH ROW WHEN (new.kind <> 'collection'::text OR new.state <> 'initiated'::text) EXECUTE FUNCTION check_new_payment();
 CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF state ON payments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.version > 0 OR new.kind = 'payout'::text) EXECUTE FUNCTION check_payment_recorded();
 CREATE TRIGGER payments_kept BEFORE DELETE OR TRUNCATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1136,9 +1169,10 @@ COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it 
 COMMENT ON COLUMN payments.not_found_count IS 'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
 COMMENT ON COLUMN payments.not_found_since IS 'The time of the first status that was counted.';
 COMMENT ON COLUMN payments.not_found_last_at IS 'The time of the last status that was counted, or that made the count begin again.';
-COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator does not know it. Of a collection it refuses a failure after the operator said how it expired, and an end as never sent after the prompt; a prompted collection counts as sent. Of a payout or refund it refuses fewer approvals; another attestation of the request; a cleared acceptance; a wrong count of unknown statuses; a failure whose cause the row does not show; a refund with another status than the one that made it fail; a release that lacks approvals, an attestation, two owners or a paid collection; and another attestation otherwise.';
+COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses every decision, outcome and generation without a fresh fence. Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator does not know it. Of a collection it refuses a failure after the operator said how it expired, and an end as never sent after the prompt; a prompted collection counts as sent. Of a payout or refund it refuses fewer approvals; another attestation of the request; a cleared acceptance; a wrong count of unknown statuses; a failure whose cause the row does not show; a refund with another status than the one that made it fail; a release that lacks approvals, an attestation, two owners or a paid collection; and another attestation otherwise.';
 COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would lock the row of the API key for each collection.';
-COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
+COMMENT ON TRIGGER payments_check_fenced ON payments IS 'Refuses every try to send without a fresh fence, also one that changes nothing.';
+COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, of a person or a key in their waiting time, or without a fresh fence.';
 COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, a pending payment that changed and has no work, and one that the operator has and for which no status query is recorded.';
 COMMENT ON TRIGGER payments_kept ON payments IS 'Refuses to delete rows and to truncate.';
 COMMENT ON TRIGGER payments_note_changed ON payments IS 'Refuses nothing. It adds the change to state_changes, and one of the checkout that a collection pays.';
@@ -1344,6 +1378,36 @@ COMMENT ON COLUMN replays.skipped IS 'Deliveries that matched and stay as they a
 COMMENT ON COLUMN replays.last_delivery_id IS 'The position: deliveries after this one remain.';
 COMMENT ON TRIGGER replays_note ON replays IS 'Refuses nothing. It adds a row to state_changes.';
 
+CREATE TABLE restores (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  reason text NOT NULL,
+  found_at timestamp with time zone NOT NULL,
+  counter bigint NOT NULL,
+  written_at timestamp with time zone,
+  marker text,
+  marker_counter bigint,
+  marker_written_at timestamp with time zone,
+  sessions_ended integer NOT NULL,
+  opened_at timestamp with time zone,
+  proposal_id text COLLATE "C",
+  CONSTRAINT restores_pkey PRIMARY KEY (id),
+  CONSTRAINT restores_proposal FOREIGN KEY (proposal_id) REFERENCES staff_proposals(id),
+  CONSTRAINT restores_behind CHECK (reason <> 'behind'::text OR marker_counter IS NOT NULL AND marker_counter > counter),
+  CONSTRAINT restores_marker CHECK (marker = ANY (ARRAY['file'::text, 'memory'::text, 'temporal'::text])),
+  CONSTRAINT restores_of_marker CHECK (num_nulls(marker, marker_counter, marker_written_at) = ANY (ARRAY[0, 3])),
+  CONSTRAINT restores_opened CHECK ((opened_at IS NULL) = (proposal_id IS NULL)),
+  CONSTRAINT restores_reason CHECK (reason = ANY (ARRAY['behind'::text, 'other_cluster'::text, 'other_database'::text, 'other_timeline'::text, 'no_marker'::text]))
+);
+CREATE TRIGGER restores_check BEFORE INSERT OR UPDATE ON restores FOR EACH ROW EXECUTE FUNCTION check_restore();
+CREATE TRIGGER restores_kept BEFORE DELETE OR TRUNCATE ON restores FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE restores IS 'Each time the database was found to be older than a marker of its fence, or another one. The service is in recovery until two of the staff open it.';
+COMMENT ON COLUMN restores.counter IS 'What the fence of the database was.';
+COMMENT ON COLUMN restores.written_at IS 'What the database has ends here. Null: its fence was never written.';
+COMMENT ON COLUMN restores.marker_written_at IS 'What is missing ends at most a few seconds after this time.';
+COMMENT ON COLUMN restores.proposal_id IS 'The proposal of one of the staff that another one confirmed.';
+COMMENT ON TRIGGER restores_check ON restores IS 'Refuses another change than that the service is opened, once, by two of the staff who agreed on the latest restore.';
+COMMENT ON TRIGGER restores_kept ON restores IS 'Refuses to delete rows and to truncate.';
+
 CREATE TABLE schema_migrations (
   name text NOT NULL,
   sha256 text NOT NULL,
@@ -1376,7 +1440,7 @@ COMMENT ON TABLE send_generations IS 'Each generation of a payout after the firs
 COMMENT ON COLUMN send_generations.operator_reference IS 'Under which the operator gets this generation. It follows from the first reference of the payment and the number.';
 COMMENT ON COLUMN send_generations.failure_code IS 'Why the operator refused the generation before.';
 COMMENT ON COLUMN send_generations.attestation IS 'Made by the process that had the refusal. Without it nothing is sent, and no status of the payout frees its money.';
-COMMENT ON TRIGGER send_generations_check ON send_generations IS 'Refuses a generation but the next one of a released payout whose current generation was sent, before its send deadline, and one with the reference of a payment.';
+COMMENT ON TRIGGER send_generations_check ON send_generations IS 'Refuses a generation but the next one of a released payout whose current generation was sent, before its send deadline, one with the reference of a payment, and any without a fresh fence.';
 COMMENT ON TRIGGER send_generations_kept ON send_generations IS 'Refuses to change, to delete and to truncate.';
 
 CREATE TABLE sessions (
@@ -1943,6 +2007,24 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.check_fence()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the fence counts up with each write' USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_fenced_send()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  PERFORM require_fence();
+  RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_founders()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2025,6 +2107,7 @@ BEGIN
   IF NEW.kind = 'collection' THEN
     RETURN NEW;
   END IF;
+  PERFORM require_fence();
   IF NEW.release_attestation IS NOT NULL THEN
     RAISE EXCEPTION 'a release of % has an attestation, which changes with the release alone', NEW.id
       USING ERRCODE = 'restrict_violation';
@@ -2232,6 +2315,10 @@ DECLARE
   is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
   is_next boolean := NEW.send_generation <> OLD.send_generation;
 BEGIN
+  -- Where somebody waits for the operator nothing is decided, so that what it said of a send is kept in any case.
+  IF is_next OR NEW.state <> OLD.state AND NEW.state NOT IN ('prompted', 'reconciling') THEN
+    PERFORM require_fence();
+  END IF;
   IF NEW.state = OLD.state THEN
     IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
         CASE WHEN OLD.operator_receipt IS NOT NULL OR NOT NEW.receipt_follows THEN NEW.operator_receipt END, NEW.decided_by,
@@ -2482,12 +2569,36 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.check_restore()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.opened_at IS NOT NULL THEN
+      RAISE EXCEPTION 'a restore that is found is not opened yet' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+  END IF;
+  IF to_jsonb(NEW) - '{opened_at,proposal_id}'::text[] IS DISTINCT FROM to_jsonb(OLD) - '{opened_at,proposal_id}'::text[]
+     OR OLD.opened_at IS NOT NULL OR NEW.opened_at IS NULL THEN
+    RAISE EXCEPTION 'what was found of restore % never changes, and it is opened once', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  -- A later one may have been found since they agreed.
+  IF NOT is_confirmed_by_staff(NEW.proposal_id, 'recovery_opening', 'restore', (SELECT max(id)::text FROM restores)) THEN
+    RAISE EXCEPTION 'two of the staff open the service after restore %', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_send_generation()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
+  PERFORM require_fence();
   IF NOT EXISTS (SELECT FROM payments p WHERE p.id = NEW.payment_id AND p.kind = 'payout' AND p.state = 'released'
        AND p.send_begun_at IS NOT NULL AND p.send_generation = NEW.generation - 1 AND NEW.recorded_at < p.send_deadline_at)
      OR EXISTS (SELECT FROM payments p WHERE p.operator_reference = NEW.operator_reference) THEN
@@ -2579,6 +2690,7 @@ DECLARE
   state_now text;
   is_right boolean;
 BEGIN
+  PERFORM require_fence();
   SELECT * INTO STRICT payment FROM payments WHERE id = NEW.payment_id;
   operator_account := 'operator/' || payment.operator || '/' || payment.currency;
   merchant := payment.merchant_id;
@@ -2818,6 +2930,13 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.present_timeline()
+ RETURNS integer
+ LANGUAGE sql
+AS $function$
+  SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer
+$function$;
+
 CREATE OR REPLACE FUNCTION public.quarter_of(at timestamp with time zone)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -2871,6 +2990,23 @@ BEGIN
   PERFORM 1 FROM staff_members WHERE id = member AND state = 'active' AND password_hash IS NOT NULL FOR SHARE;
   IF NOT FOUND THEN
     RAISE EXCEPTION '% is none of the enrolled staff', member USING ERRCODE = 'restrict_violation';
+  END IF;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.require_fence()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM restores WHERE opened_at IS NULL) THEN
+    RAISE EXCEPTION 'in recovery: nothing is sent, decided or posted' USING ERRCODE = 'restrict_violation', CONSTRAINT = 'fence_open';
+  END IF;
+  -- A clock that was set back makes the last write a later one.
+  IF NOT EXISTS (SELECT FROM fence WHERE clock_timestamp() - written_at BETWEEN -lasts AND lasts
+       AND server_started_at = pg_postmaster_start_time() AND timeline = present_timeline()) THEN
+    RAISE EXCEPTION 'the fence is not fresh: nothing is sent, decided or posted'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'fence_fresh';
   END IF;
 END $function$;
 

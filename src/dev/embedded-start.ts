@@ -178,7 +178,7 @@ async function demonstrate(
 }
 
 function settingsFor(
-  { settings, environment, secrets, ports, publicUrl }: StartOptions,
+  { settings, environment, secrets, ports, publicUrl, dataDir }: StartOptions,
   databaseUrl: string,
   temporalAddress: string,
 ) {
