@@ -36,6 +36,11 @@ function temporalOf(stub: TemporalStub) {
 }
 
 describe('the keeper of the fence', () => {
+  const running: FenceKeeper[] = [];
+
+  // Before the hook that drops the database, which waits for nobody.
+  afterEach(() => Promise.all(running.splice(0).map((keeper) => keeper.stop())));
+
   const database = useFixturePerCase(
     async () => {
       const created: TestDatabase = await createTestDatabase();
@@ -44,10 +49,6 @@ describe('the keeper of the fence', () => {
     },
     ({ drop }) => drop(),
   );
-  const running: FenceKeeper[] = [];
-
-  afterEach(() => Promise.all(running.splice(0).map((keeper) => keeper.stop())));
-
   type Places = { file?: MarkerStore | null; temporal?: TemporalStub };
   function start({ file = markerFile(database.path), temporal }: Places = {}): FenceKeeper {
     const keeper = startFenceKeeper({
