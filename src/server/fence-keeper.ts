@@ -8,7 +8,6 @@ import { findRestore, RESTORE_TEXTS, type FoundRestore, type KeptMarker, type Ma
 import type { Log } from '../log.ts';
 import { enterRecovery } from '../operations/enter-recovery.ts';
 import type { FencePlaces } from './fence-places.ts';
-import type { Stoppable } from './server-parts.ts';
 
 const TICK_MS = 1000;
 /** Another process takes over from a writer that is silent for so long, before the fence is no longer fresh. */
@@ -16,14 +15,15 @@ const TAKE_OVER_MS = 2000;
 /** So long a process without a marker waits for another one that has one, and writes. */
 const NO_MARKER_MS = 3 * TICK_MS;
 
-export type FenceKeeper = Stoppable & {
+export type FenceKeeper = {
   /** Resolves once the database was compared with the markers. */
   readonly compared: Promise<void>;
   /** Why the service is in recovery; null: it is not. `unknown` before the first comparison; otherwise as last read. */
   recovery(): OpenRestore | 'unknown' | null;
+  stop(): Promise<void>;
 };
 
-export type FenceKeeperOptions = {
+type FenceKeeperOptions = {
   /** With a connection of its own: nothing is sent while the fence waits behind other statements. */
   readonly db: Database;
   readonly places: FencePlaces;

@@ -17,7 +17,7 @@ import { valuesOf } from '../support/values-of.ts';
 const PASSWORD = 'a password of their own';
 const BY = ['--as', 'amina'];
 const COMMANDS =
-  'doctor, list, begin, add, reset, end, enrol, proposals, confirm, reject, merchants, create, waiting, approve, recover, ' +
+  'doctor, list, begin, add, reset, end, enrol, proposals, confirm, reject, merchants, create, waiting, approve, recovery, recovery open, recover, ' +
   'discrepancies, settle, quarantined, account list, account add, account rotate, account close, breakers, breaker open, breaker close, rebuild-totals, personal-data, audit verify, ' +
   'audit export, attestations verify, attestations renew';
 

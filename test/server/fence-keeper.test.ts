@@ -173,7 +173,7 @@ describe('the keeper of the fence', () => {
     assert.deepEqual(await recovers(start()), { reason: 'behind', marker: 'file' });
   });
 
-  it('knows by Temporal alone, and goes on while Temporal is away', async () => {
+  it('knows by Temporal alone, and goes on while Temporal is unavailable', async () => {
     const temporal: TemporalStub = { texts: new Map(), isAway: false };
     const keeper = await compared(start({ temporal }));
     await eventually('the marker in Temporal', () => temporal.texts.size === 1);

@@ -57,7 +57,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
     name: 'recovery',
     on: 'database',
     looksAt: 'the service is not in recovery after a restore of the database',
-    remedy: 'MalipoInRecovery in the runbook; `npm run staff -- recovery` shows what is missing.',
+    remedy: 'MalipoInRecovery in the runbook.',
     async find(db) {
       const restores = await listOpenRestores(db);
       return restores.map(({ foundAt, reason }) => `in recovery since ${foundAt.toISOString()}: ${RESTORE_TEXTS[reason]}`);
@@ -66,8 +66,8 @@ export const DATABASE_CHECKS: readonly Check[] = [
   {
     name: 'fence',
     on: 'database',
-    looksAt: 'a process writes the fence of the database every second: without it nothing is sent. A note: none ever did',
-    remedy: 'Start the servers. The log says why the fence could not be kept: its marker file, Temporal or the database.',
+    looksAt: 'a process writes the fence every second. A note: none ever did',
+    remedy: 'MalipoFenceStale in the runbook.',
     async find(db) {
       const { ageMs } = await findFence(db);
       if (ageMs === null) return [{ note: 'no process has written it yet' }];

@@ -43,8 +43,11 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   discrepancies: KEPT,
   endpoints: KEPT,
   events: APPENDED,
+  // Its owner alone says how long a write is fresh.
   fence: [
-    'UPDATE (counter, writer, written_at, lsn, server_started_at, system_identifier, timeline, database_oid)',
+    ...(['UPDATE (counter)', 'UPDATE (writer)', 'UPDATE (written_at)', 'UPDATE (lsn)'] as const),
+    ...(['UPDATE (server_started_at)', 'UPDATE (system_identifier)'] as const),
+    ...(['UPDATE (timeline)', 'UPDATE (database_oid)'] as const),
   ],
   fold_position: ['UPDATE'],
   housekeeping: KEPT,

@@ -270,7 +270,7 @@ const BOOK_METRICS: readonly ReadMetric[] = [
   ),
   gauge(
     'malipo_fence_age_seconds',
-    'Since when no process has written the fence of the database: beyond 5 nothing is sent',
+    'Since the last write of the fence: beyond 5 nothing is sent',
     ({ fence }) => fence.ageSeconds,
   ),
   gauge(
