@@ -1170,7 +1170,7 @@ COMMENT ON COLUMN payments.not_found_count IS 'How many statuses in a row said t
 COMMENT ON COLUMN payments.not_found_since IS 'The time of the first status that was counted.';
 COMMENT ON COLUMN payments.not_found_last_at IS 'The time of the last status that was counted, or that made the count begin again.';
 COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses every decision, outcome and generation without a fresh fence. Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator does not know it. Of a collection it refuses a failure after the operator said how it expired, and an end as never sent after the prompt; a prompted collection counts as sent. Of a payout or refund it refuses fewer approvals; another attestation of the request; a cleared acceptance; a wrong count of unknown statuses; a failure whose cause the row does not show; a refund with another status than the one that made it fail; a release that lacks approvals, an attestation, two owners or a paid collection; and another attestation otherwise.';
-COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would lock the row of the API key for each collection.';
+COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would lock the row of the API key for each collection. Refuses each in recovery, and before the database is compared with its markers.';
 COMMENT ON TRIGGER payments_check_fenced ON payments IS 'Refuses every try to send without a fresh fence, also one that changes nothing.';
 COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, of a person or a key in their waiting time, or without a fresh fence.';
 COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, a pending payment that changed and has no work, and one that the operator has and for which no status query is recorded.';
@@ -2148,6 +2148,7 @@ AS $function$
 DECLARE
   wrong_id text;
 BEGIN
+  PERFORM require_known_database();
   -- Keys are looked up for each row, however many there are: the planner cannot make a scan of it.
   SELECT id INTO wrong_id FROM created
     WHERE api_key_id IS NOT NULL
@@ -2999,13 +3000,27 @@ CREATE OR REPLACE FUNCTION public.require_fence()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
-  IF EXISTS (SELECT FROM restores WHERE opened_at IS NULL) THEN
-    RAISE EXCEPTION 'in recovery: nothing is sent, decided or posted' USING ERRCODE = 'restrict_violation', CONSTRAINT = 'fence_open';
-  END IF;
+  PERFORM require_known_database();
   -- A clock that was set back makes the last write a later one.
-  IF NOT EXISTS (SELECT FROM fence WHERE clock_timestamp() - written_at BETWEEN -lasts AND lasts
-       AND server_started_at = pg_postmaster_start_time() AND timeline = present_timeline()) THEN
+  IF NOT EXISTS (SELECT FROM fence
+       WHERE clock_timestamp() - written_at BETWEEN -lasts AND lasts AND timeline = present_timeline()) THEN
     RAISE EXCEPTION 'the fence is not fresh: nothing is sent, decided or posted'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'fence_fresh';
+  END IF;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.require_known_database()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM restores WHERE opened_at IS NULL) THEN
+    RAISE EXCEPTION 'in recovery: nothing is requested, sent, decided or posted'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'fence_open';
+  END IF;
+  IF NOT EXISTS (SELECT FROM fence WHERE server_started_at = pg_postmaster_start_time()) THEN
+    RAISE EXCEPTION 'nobody has compared the database with its markers since PostgreSQL started'
       USING ERRCODE = 'restrict_violation', CONSTRAINT = 'fence_fresh';
   END IF;
 END $function$;

@@ -1,4 +1,5 @@
 // The places where markers of the fence are kept: a file of this machine, the Temporal namespace, or both.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeptMarker, Marker } from '../domain/fence.ts';
 import type { Log } from '../log.ts';
 import type { TemporalClient } from '../temporal/client.ts';
@@ -6,6 +7,8 @@ import { markerText, parseMarker, type MarkerStore } from './fence-file.ts';
 
 /** Each write changes the namespace, which every service of Temporal reads again. */
 const BESIDE_EVERY_MS = 10_000;
+/** So long the first look waits for Temporal, whose marker may be ahead of a file that was set back with the database. */
+const FIRST_WAIT_MS = 3000;
 
 export type FencePlaces = {
   /** The markers that are there. `hasLooked`: each place answered at least once. Throws where the file cannot be read. */
@@ -19,7 +22,7 @@ export type FencePlaces = {
 type Options = {
   readonly file: MarkerStore | null;
   /** Null: nothing is kept in Temporal. */
-  readonly temporal: Pick<TemporalClient, 'readNamespaceText' | 'writeNamespaceText'> | null;
+  readonly temporal: Pick<TemporalClient, 'whenConnected' | 'readNamespaceText' | 'writeNamespaceText'> | null;
   readonly log: Log;
 };
 
@@ -27,7 +30,7 @@ const nameFor = (deployment: string): string => `malipo.fence.${deployment}`;
 
 export function createFencePlaces({ file, temporal, log }: Options): FencePlaces {
   let inTemporal: KeptMarker | null = null;
-  let hasReadTemporal = temporal === null;
+  let [hasReadTemporal, isFirst] = [temporal === null, true];
   let [readAtMs, keptInFile] = [-Infinity, 0];
   let [isReadSince, mayWriteBeside] = [false, false];
 
@@ -55,10 +58,12 @@ export function createFencePlaces({ file, temporal, log }: Options): FencePlaces
   return {
     async look(deployment) {
       const inFile = (await file?.read(deployment)) ?? null;
-      if (!hasReadTemporal && inFile === null) await readTemporal(deployment);
+      if (isFirst) await Promise.race([temporal?.whenConnected(), sleep(FIRST_WAIT_MS, undefined, { ref: false })]);
+      if (isFirst || (!hasReadTemporal && inFile === null)) await readTemporal(deployment);
       else if (file !== null && temporal !== null && performance.now() - readAtMs > BESIDE_EVERY_MS)
         beside(readTemporal(deployment));
       const markers = [inFile && { ...inFile, place: 'file' as const }, inTemporal].filter((each) => each !== null);
+      isFirst = false;
       mayWriteBeside ||= isReadSince;
       isReadSince = false;
       return { markers, hasLooked: hasReadTemporal };

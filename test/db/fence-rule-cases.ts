@@ -121,6 +121,11 @@ export const FENCE_RULE_CASES: readonly RuleCase[] = [
     STALE,
     update('payments', payouts.released, REPEATED_TWICE),
   ]),
+  ruleCase('a collection in recovery', 'fence_open', (fixture) => [restore(fixture), insert(fixture, 'collections')]),
+  ruleCase('a collection before the database is compared with its markers', 'fence_fresh', (fixture) => [
+    RESTARTED,
+    insert(fixture, 'collections'),
+  ]),
   ...[
     ['is ahead of the clock', AHEAD] as const,
     ['was written before PostgreSQL started', RESTARTED] as const,

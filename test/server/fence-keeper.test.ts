@@ -26,6 +26,7 @@ type TemporalStub = { texts: Map<string, string>; isAway: boolean };
 /** A Temporal that keeps texts, as the namespace does; `test/temporal/namespace-texts.test.ts` has the real one. */
 function temporalOf(stub: TemporalStub) {
   return {
+    whenConnected: () => Promise.resolve({} as never),
     readNamespaceText: (name: string) => Promise.resolve(stub.isAway ? 'away' : (stub.texts.get(name) ?? null)),
     writeNamespaceText(name: string, text: string) {
       if (stub.isAway) return Promise.resolve('away' as const);
@@ -71,6 +72,7 @@ describe('the keeper of the fence', () => {
     const [marker] = Object.values(JSON.parse(readFileSync(path, 'utf8')) as Record<string, never>);
     return marker!;
   };
+  /** Requests a collection, and begins to send it. */
   async function begin(): Promise<boolean> {
     const { id, merchantId } = await makeCollection(database.db, await makeMerchant(database.db));
     return markSendBegun(database.db, { kind: 'collection', id, merchantId }, new Date());
@@ -247,6 +249,24 @@ describe('the keeper of the fence', () => {
       "SELECT staff, after FROM audit_entries WHERE action = 'restore.opened'",
     );
     assert.deepEqual([entry.staff, entry.after.reason], ['brian', 'compared by hand']);
+  });
+
+  it('counts from the opening on what may be sent as sent, and more than once', async () => {
+    const keeper = await compared(start());
+    await writes(3);
+    const unsent = await makeCollection(database.db, await makeMerchant(database.db));
+    await setBack(3);
+    await recovers(keeper);
+    const [{ id: restore } = { id: '' }] = await listOpenRestores(database.db);
+    await agree(database.db, { kind: 'recovery_opening', payload: { restore, reason: 'compared by hand' } });
+    const row = await oneRow<{ begun: boolean; repeated: boolean }>(
+      database.db,
+      'SELECT send_begun_at IS NOT NULL AS begun, send_repeated_at IS NOT NULL AS repeated FROM payments WHERE id = $1',
+      [unsent.id],
+    );
+    assert.deepEqual(row, { begun: true, repeated: true });
+    const { id, merchantId } = unsent;
+    assert.equal(await markSendBegun(database.db, { kind: 'collection', id, merchantId }, new Date()), false);
   });
 
   it('is not opened by an agreement from before the latest restore', async () => {

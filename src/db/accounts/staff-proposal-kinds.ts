@@ -34,6 +34,7 @@ import {
 import { rejectProposalsOf } from './staff-proposal.ts';
 import { findUserLocked } from './user.ts';
 import type { Tx } from '../platform/database.ts';
+import { assumeSent } from '../payments/missing-window.ts';
 import { listOpenRestores, openAfterRestores } from '../platform/fence.ts';
 
 type Act<Payload> = { readonly payload: Payload; readonly by: StaffMember; readonly at: Date };
@@ -199,7 +200,8 @@ const opening: Kind<StaffProposalPayloads['recovery_opening']> = {
   async confirm(tx, { payload: { restore, reason }, proposal, by, at }) {
     await requireLatestRestore(tx, restore);
     const opened = await openAfterRestores(tx, proposal.id, at);
-    const after = { restores: opened, reason, proposed_by: proposal.proposedBy };
+    const assumedSent = await assumeSent(tx);
+    const after = { restores: opened, reason, proposed_by: proposal.proposedBy, assumed_sent: assumedSent };
     await recordStaffAct(tx, null, by, { action: 'restore.opened', subjectId: restore, after, at });
   },
 };

@@ -178,6 +178,7 @@ CREATE FUNCTION check_new_payments() RETURNS trigger LANGUAGE plpgsql SET search
 DECLARE
   wrong_id text;
 BEGIN
+  PERFORM require_known_database();
   -- Keys are looked up for each row, however many there are: the planner cannot make a scan of it.
   SELECT id INTO wrong_id FROM created
     WHERE api_key_id IS NOT NULL
@@ -198,7 +199,7 @@ CREATE TRIGGER payments_check_created AFTER INSERT ON payments
   REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_new_payments();
 COMMENT ON TRIGGER payments_check_created ON payments IS
   'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would '
-  'lock the row of the API key for each collection.';
+  'lock the row of the API key for each collection. Refuses each in recovery, and before the database is compared with its markers.';
 
 CREATE FUNCTION check_payment_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
