@@ -76,7 +76,12 @@ export const BOOK_WALKS: readonly Walk[] = [
       return async () => {
         const shown = await stage.staff.read('recovery');
         if (!shown.includes('older than a marker')) throw new Error(`the staff are not shown it: ${shown}`);
-        const proposed = await stage.staff.act('recovery', 'open', '--reason', 'Nothing was lost: a walk of the alerts.');
+        const proposed = await stage.staff.act(
+          'recovery',
+          'open',
+          '--reason',
+          'Nothing was lost: a walk of the alerts.',
+        );
         const [, proposal = ''] = /^proposal +(spr_\S+)$/m.exec(proposed) ?? [];
         await stage.staff.actAsOther('confirm', '--proposal', proposal);
         await pays(stage);

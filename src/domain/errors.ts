@@ -106,9 +106,13 @@ export function inRecovery(): DomainError {
 
 /** For seconds nobody knows whether the database is the right one. */
 export function notFenced(): DomainError {
-  return new DomainError('service_unavailable', 'We can send and decide nothing right now. Try again with the same key.', {
-    retryAfterSeconds: 5,
-  });
+  return new DomainError(
+    'service_unavailable',
+    'We can send and decide nothing right now. Try again with the same key.',
+    {
+      retryAfterSeconds: 5,
+    },
+  );
 }
 
 /** The result, or null if it throws a DomainError. */

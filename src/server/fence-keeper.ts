@@ -122,7 +122,10 @@ async function recover(
   // Another process was first: the next look sees what it wrote.
   if (entered === null) return;
   state.memory = { ...entered.marker, place: 'memory' };
-  log.fatal({ reason: RESTORE_TEXTS[found.reason] }, 'the service is in recovery: nothing is sent until two of the staff open it');
+  log.fatal(
+    { reason: RESTORE_TEXTS[found.reason] },
+    'the service is in recovery: nothing is sent until two of the staff open it',
+  );
   [state.recovery = null] = await listOpenRestores(db);
   await places.keep(fence.deployment, entered.marker);
 }

@@ -14,5 +14,7 @@ export function refusalOf(recovery: Recovery): DomainError | null {
 /** For readiness; null: the service is not in recovery. */
 export function reasonOf(recovery: Recovery): string | null {
   if (recovery === 'unknown') return 'the database is not compared with the markers of its fence yet';
-  return recovery === null ? null : `in recovery since ${recovery.foundAt.toISOString()}: ${RESTORE_TEXTS[recovery.reason]}`;
+  return recovery === null
+    ? null
+    : `in recovery since ${recovery.foundAt.toISOString()}: ${RESTORE_TEXTS[recovery.reason]}`;
 }

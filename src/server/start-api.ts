@@ -14,10 +14,12 @@ import { loadDocsSite } from '../api/docs-site.ts';
 import { securityHeaders } from '../api/security-headers.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createWorkflowLinks } from '../temporal/workflow-links.ts';
-import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
+import { createBacklogGate, type BacklogGate } from '../dispatcher/backlog-gate.ts';
 import type { Config } from '../settings/config.ts';
 import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
 import { backlogFull } from '../domain/errors.ts';
+import type { MerchantId } from '../domain/ids.ts';
+import type { FenceKeeper } from './fence-keeper.ts';
 import { reasonOf, refusalOf } from './recovery.ts';
 import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { provenReference } from '../security/callback-token.ts';
@@ -61,9 +63,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     limitGuesses: createGuessLimit(),
     refusedKeys: createRefusedKeys(db, settings.MALIPO_REFUSED_KEYS_PER_ADDRESS),
     verifiedKeys: createVerifiedKeys(),
-    isAcceptingWork: () => gate.isOpen(),
-    refusalOfWork: (merchantId) => refusalOf(fence.recovery()) ?? (gate.isOpenFor(merchantId) ? null : backlogFull()),
-    recoveryReason: () => reasonOf(fence.recovery()),
+    ...acceptanceOf(gate, fence),
     offer: (payment) => {
       starter.offer(payment);
     },
@@ -105,6 +105,16 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       isStopping = true;
     },
     stop: close,
+  };
+}
+
+/** Whether the backlog and the fence let new payments in. */
+function acceptanceOf(gate: BacklogGate, fence: FenceKeeper) {
+  return {
+    isAcceptingWork: () => gate.isOpen(),
+    refusalOfWork: (merchantId: MerchantId) =>
+      refusalOf(fence.recovery()) ?? (gate.isOpenFor(merchantId) ? null : backlogFull()),
+    recoveryReason: () => reasonOf(fence.recovery()),
   };
 }
 

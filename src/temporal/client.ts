@@ -95,18 +95,7 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
         }),
       ),
 
-    readNamespaceText: (name) =>
-      temporal.call(async ({ connection, options: { namespace } }) => {
-        const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
-        return namespaceInfo?.data?.[name] ?? null;
-      }),
-
-    writeNamespaceText: (name, text) =>
-      temporal.call(async ({ connection, options: { namespace } }) => {
-        // Temporal merges the texts with those that it has.
-        await connection.workflowService.updateNamespace({ namespace, updateInfo: { data: { [name]: text } } });
-        return 'kept' as const;
-      }),
+    ...namespaceTexts(temporal),
 
     ensureSchedules: (intervals) => forEach(schedulesFor(options.taskQueuePrefix, intervals), temporal, ensureSchedule),
 
@@ -114,6 +103,24 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
       forEach(schedulesFor(options.taskQueuePrefix, intervals), temporal, (client, schedule) =>
         restoreSchedule(client, schedule, options.log),
       ),
+  };
+}
+
+function namespaceTexts(
+  temporal: TemporalConnection,
+): Pick<TemporalClient, 'readNamespaceText' | 'writeNamespaceText'> {
+  return {
+    readNamespaceText: (name) =>
+      temporal.call(async ({ connection, options: { namespace } }) => {
+        const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
+        return namespaceInfo?.data?.[name] ?? null;
+      }),
+    writeNamespaceText: (name, text) =>
+      temporal.call(async ({ connection, options: { namespace } }) => {
+        // Temporal merges the texts with those that it has.
+        await connection.workflowService.updateNamespace({ namespace, updateInfo: { data: { [name]: text } } });
+        return 'kept' as const;
+      }),
   };
 }
 

@@ -14,19 +14,25 @@ const BY_TWO = /two of the staff open the service after restore/;
 
 const restore = (fixture: RuleFixture): Sql => insert(fixture, 'restores');
 const PROPOSAL = newId('spr');
-const open = (assignments = `opened_at = now(), proposal_id = '${PROPOSAL}'`) => plain(`UPDATE restores SET ${assignments}`);
+const open = (assignments = `opened_at = now(), proposal_id = '${PROPOSAL}'`) =>
+  plain(`UPDATE restores SET ${assignments}`);
 
 /** Two of the staff agree on this restore, by default on the latest. */
 function agreed(which = '(SELECT max(id) FROM restores)'): Sql[] {
   const [propose, confirm] = confirmedProposal(PROPOSAL, 'recovery_opening', {});
   const values = propose?.values ?? [];
-  const text = (propose?.text ?? '').replace('$3', `(SELECT json_build_object('restore', ${which}::text, 'unused', $3::text))`);
+  const text = (propose?.text ?? '').replace(
+    '$3',
+    `(SELECT json_build_object('restore', ${which}::text, 'unused', $3::text))`,
+  );
   return [{ text, values }, confirm!];
 }
 
 const STALE = plain("UPDATE fence SET counter = counter + 1, written_at = clock_timestamp() - lasts - interval '1 s'");
 const AHEAD = plain("UPDATE fence SET counter = counter + 1, written_at = clock_timestamp() + lasts + interval '1 s'");
-const RESTARTED = plain("UPDATE fence SET counter = counter + 1, server_started_at = server_started_at - interval '1 s'");
+const RESTARTED = plain(
+  "UPDATE fence SET counter = counter + 1, server_started_at = server_started_at - interval '1 s'",
+);
 const PROMOTED = plain('UPDATE fence SET counter = counter + 1, timeline = timeline + 1');
 const FAILS = "state = 'failed', previous_state = state, version = version + 1";
 const NEVER_SENT = `${FAILS}, failure_code = 'service_unavailable', failed_by = 'never_sent'`;
@@ -49,7 +55,8 @@ const ACTS: readonly Act[] = [
   ['a collection fails', ({ collections }) => move(collections.prompted, 'failed', "failure_code = 'unknown'")],
   [
     'a transfer is posted',
-    () => plain(`INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at)
+    () =>
+      plain(`INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at)
       SELECT kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, now() FROM ledger_transfers LIMIT 1`),
   ],
   [
@@ -62,7 +69,7 @@ const ACTS: readonly Act[] = [
   ],
 ];
 
-const REPEATED_TWICE = "send_repeated_at = coalesce(send_repeated_at, now())";
+const REPEATED_TWICE = 'send_repeated_at = coalesce(send_repeated_at, now())';
 
 export const FENCE_RULE_CASES: readonly RuleCase[] = [
   ruleCase('a second fence', 'fence_pkey', fence('is_only', 'true')),

@@ -7,7 +7,8 @@ import { makeCollection, tamper } from '../db/rows.ts';
 import { freePort } from '../../src/engines/process/ports.ts';
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
-import { AMINA } from '../support/staff.ts';
+import { listOpenRestores } from '../../src/db/platform/fence.ts';
+import { addFirstStaff, agree, AMINA } from '../support/staff.ts';
 import { temporalClient } from '../support/engines.ts';
 import { closeAccount } from '../support/operator-accounts.ts';
 import { valuesOf } from '../support/values-of.ts';
@@ -175,6 +176,30 @@ describe('npm run staff -- doctor', function () {
     // One queue for each of the two operators.
     assert.deepEqual(wrong['workers']?.length, 4);
     assert.match(wrong['schedules']?.join() ?? '', /: gone/);
+  });
+
+  it('finds a fence that nobody writes, and a service in recovery', async () => {
+    const client = await testEnv.db.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SELECT * FROM fence FOR UPDATE');
+      await until(
+        'the fence is old',
+        async () => /written \d/.test((await look()).wrong['fence']?.join() ?? ''),
+        60_000,
+      );
+      await client.query('ROLLBACK');
+    } finally {
+      client.release(true);
+    }
+    await until('it is written again', async () => (await look()).wrong['fence'] === undefined, 60_000);
+    await sql(`INSERT INTO restores (reason, found_at, counter, sessions_ended) VALUES ('no_marker', now(), 1, 0)`);
+    const found = (await look()).wrong['recovery']?.join() ?? '';
+    assert.match(found, /^in recovery since .*: the database has a fence, and no marker of it is to be found$/);
+    const [{ id: restore } = { id: '' }] = await listOpenRestores(testEnv.db);
+    await addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS);
+    await agree(testEnv.db, { kind: 'recovery_opening', payload: { restore, reason: 'a test' } });
+    assert.equal((await look()).wrong['recovery'], undefined);
   });
 
   it('finds an API that does not answer', async () => {

@@ -139,7 +139,10 @@ describe('the service on a database that was set back', () => {
   it('is in recovery, serves, and says so', async () => {
     const ready = await call(testEnv.baseUrl, 'GET', '/readyz');
     assert.deepEqual([ready.status, ready.json['status']], [200, 'degraded'], ready.text);
-    assert.match(String(ready.json['reason']), /in recovery since .*: the database is older than a marker of its fence/);
+    assert.match(
+      String(ready.json['reason']),
+      /in recovery since .*: the database is older than a marker of its fence/,
+    );
     const shown = await call(testEnv.baseUrl, 'GET', `/v1/api/payouts/${queued.id}`, { key: testEnv.merchant.key });
     assert.deepEqual([shown.status, shown.json['state']], [200, 'queued']);
   });

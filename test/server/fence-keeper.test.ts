@@ -127,7 +127,10 @@ describe('the keeper of the fence', () => {
     await writes(await counter());
     assert.equal(await writerOf(), first);
     // Whichever of the two it is.
-    await tamper(database.db, `UPDATE fence SET writer = gen_random_uuid(), written_at = written_at - interval '3 seconds'`);
+    await tamper(
+      database.db,
+      `UPDATE fence SET writer = gen_random_uuid(), written_at = written_at - interval '3 seconds'`,
+    );
     await writes(await counter());
     assert.notEqual(await writerOf(), null);
     assert.deepEqual([one.recovery(), other.recovery()], [null, null]);
@@ -223,7 +226,10 @@ describe('the keeper of the fence', () => {
   it('records one restore however many processes find it, ends all sessions, and is written on', async () => {
     await end(await compared(start()));
     const before = await writes(0);
-    writeFileSync(database.path, JSON.stringify({ [(await findFence(database.db)).deployment]: { ...markerIn(database.path), counter: 500 } }));
+    writeFileSync(
+      database.path,
+      JSON.stringify({ [(await findFence(database.db)).deployment]: { ...markerIn(database.path), counter: 500 } }),
+    );
     await Promise.all([start(), start(), start()].map((keeper) => recovers(keeper)));
     const found = await listOpenRestores(database.db);
     assert.equal(found.length, 1);

@@ -26,6 +26,12 @@ describe('the configuration', () => {
     assert.deepEqual(problemsOf({}).sort(), Object.keys(SOUND).sort());
   });
 
+  it('is refused without any place for a marker of the fence', () => {
+    const none = { ...SOUND, MALIPO_FENCE_IN_TEMPORAL: 'false' };
+    assert.deepEqual(problemsOf(none), ['MALIPO_FENCE_MARKER_FILE']);
+    assert.deepEqual(problemsOf({ ...none, MALIPO_FENCE_MARKER_FILE: 'fence.json' }), []);
+  });
+
   it('treats an empty variable as not set', () => {
     const empty = Object.fromEntries(Object.keys(SOUND).map((name) => [name, '']));
     assert.deepEqual(problemsOf(empty).sort(), Object.keys(SOUND).sort());

@@ -60,7 +60,9 @@ export const DATABASE_CHECKS: readonly Check[] = [
     remedy: 'MalipoInRecovery in the runbook.',
     async find(db) {
       const restores = await listOpenRestores(db);
-      return restores.map(({ foundAt, reason }) => `in recovery since ${foundAt.toISOString()}: ${RESTORE_TEXTS[reason]}`);
+      return restores.map(
+        ({ foundAt, reason }) => `in recovery since ${foundAt.toISOString()}: ${RESTORE_TEXTS[reason]}`,
+      );
     },
   },
   {

@@ -7,10 +7,7 @@ import type { Page } from './render.ts';
 import { LANGUAGES, languageOf, type Language, type Values } from './texts.ts';
 import { amountIn, examplePhone } from './words.ts';
 
-export type PayDeps = Pick<
-  PaymentDeps,
-  'db' | 'environment' | 'publicUrl' | 'payments' | 'refusalOfWork' | 'offer'
-> & {
+export type PayDeps = Pick<PaymentDeps, 'db' | 'environment' | 'publicUrl' | 'payments' | 'refusalOfWork' | 'offer'> & {
   /** The most attempts at checkouts from an address in a quarter of an hour; 0: no limit. */
   readonly checkoutAttemptsPerAddress: number;
 };
