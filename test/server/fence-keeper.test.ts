@@ -12,7 +12,7 @@ import type { MarkerPlace } from '../../src/domain/fence.ts';
 import { markerFile, type MarkerStore } from '../../src/server/fence-file.ts';
 import { startFenceKeeper, type FenceKeeper } from '../../src/server/fence-keeper.ts';
 import { createFencePlaces } from '../../src/server/fence-places.ts';
-import { agree } from '../support/staff.ts';
+import { addFirstStaff, agree } from '../support/staff.ts';
 import { createTestDatabase, openAt, runFolder, testLog, type TestDatabase } from '../support/engines.ts';
 import { useFixturePerCase } from '../support/use-fixture.ts';
 import { eventually } from '../support/test-environment.ts';
@@ -247,6 +247,7 @@ describe('the keeper of the fence', () => {
     await setBack(3);
     await recovers(keeper);
     const [{ id: latest } = { id: '' }] = await listOpenRestores(database.db);
+    await addFirstStaff(database.db);
     await agree(database.db, { kind: 'recovery_opening', payload: { restore: latest, reason: 'compared by hand' } });
     await eventually('the end of the recovery', () => keeper.recovery() === null);
     assert.equal(await begin(), true);
@@ -264,6 +265,7 @@ describe('the keeper of the fence', () => {
     await setBack(3);
     await recovers(keeper);
     const [{ id: restore } = { id: '' }] = await listOpenRestores(database.db);
+    await addFirstStaff(database.db);
     await agree(database.db, { kind: 'recovery_opening', payload: { restore, reason: 'compared by hand' } });
     const row = await oneRow<{ begun: boolean; repeated: boolean }>(
       database.db,
@@ -282,6 +284,7 @@ describe('the keeper of the fence', () => {
     await recovers(keeper);
     const [{ id: first } = { id: '' }] = await listOpenRestores(database.db);
     const payload = { restore: String(Number(first) + 1), reason: 'too early' };
+    await addFirstStaff(database.db);
     await assert.rejects(agree(database.db, { kind: 'recovery_opening', payload }), /Another restore was found since/);
   });
 
