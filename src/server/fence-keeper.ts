@@ -36,7 +36,7 @@ export function startFenceKeeper({ db, places, isReadable, log }: FenceKeeperOpt
   const writer = randomUUID();
   const state: KeeperState = { memory: null, firstSeen: null, recovery: 'unknown' };
   let isFailing = false;
-  let [accept]: (() => void)[] = [];
+  let accept = (): void => undefined;
   const compared = new Promise<void>((resolve) => {
     accept = resolve;
   });
@@ -46,7 +46,7 @@ export function startFenceKeeper({ db, places, isReadable, log }: FenceKeeperOpt
       await tick({ db, places, writer, log }, state);
       if (isFailing) log.info({}, 'the fence is kept again');
       isFailing = false;
-      if (state.recovery !== 'unknown') accept?.();
+      if (state.recovery !== 'unknown') accept();
     },
     onError(error) {
       if (!isFailing) log.error({ error }, 'the fence could not be kept: nothing is sent until it is');
@@ -61,7 +61,7 @@ export function startFenceKeeper({ db, places, isReadable, log }: FenceKeeperOpt
     async stop() {
       clearInterval(timer);
       await loop.stop();
-      accept?.();
+      accept();
       await db.close();
     },
   };
