@@ -1,5 +1,4 @@
 // The marker of the fence in a file: outside of the database, and on another disk where there is one.
-import { randomBytes } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Marker } from '../domain/fence.ts';
@@ -44,7 +43,7 @@ export function markerFile(path: string): MarkerStore {
     },
     async write(deployment, marker) {
       const text = `${JSON.stringify({ ...(await readAll()), [deployment]: marker }, null, 2)}\n`;
-      const unfinished = `${path}.${randomBytes(6).toString('hex')}`;
+      const unfinished = `${path}.${crypto.randomUUID()}`;
       const file = await open(unfinished, 'w', 0o600);
       try {
         await file.writeFile(text);

@@ -1,6 +1,5 @@
 // Keeps the fence: compares the database with the markers outside of it, writes the fence every second where no other process does, and
 // keeps what was written outside of the database.
-import { randomUUID } from 'node:crypto';
 import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { Database } from '../db/platform/database.ts';
 import { findFence, listOpenRestores, writeFence, type FenceRow, type OpenRestore } from '../db/platform/fence.ts';
@@ -33,7 +32,7 @@ type FenceKeeperOptions = {
 };
 
 export function startFenceKeeper({ db, places, isReadable, log }: FenceKeeperOptions): FenceKeeper {
-  const writer = randomUUID();
+  const writer = crypto.randomUUID();
   const state: KeeperState = { memory: null, firstSeen: null, recovery: 'unknown' };
   let isFailing = false;
   let accept = (): void => undefined;
