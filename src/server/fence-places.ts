@@ -36,8 +36,9 @@ export function createFencePlaces({ file, temporal, log }: Options): FencePlaces
 
   async function readTemporal(deployment: string): Promise<void> {
     readAtMs = performance.now();
-    const text = (await temporal?.readNamespaceText(nameFor(deployment))) ?? null;
-    if (text === 'away') return;
+    const read = await temporal?.readNamespaceText(nameFor(deployment));
+    if (read === 'away') return;
+    const text = read?.text ?? null;
     inTemporal = text === null ? null : { ...parseMarker(text), place: 'temporal' };
     [hasReadTemporal, isReadSince] = [true, true];
   }

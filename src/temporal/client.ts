@@ -26,7 +26,7 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   /** Ends this run at once, unless it is closed already. */
   terminate(work: Work, runId: string, reason: string): Promise<'closed' | 'away'>;
   /** What the namespace keeps under this name; null: nothing. */
-  readNamespaceText(name: string): Promise<string | null | 'away'>;
+  readNamespaceText(name: string): Promise<{ readonly text: string | null } | 'away'>;
   /** Keeps the text in the namespace under this name, beside the others. */
   writeNamespaceText(name: string, text: string): Promise<'kept' | 'away'>;
   /** Creates the schedules of the sweep and of the ledger check, or brings them up to date, and has them run. */
@@ -113,7 +113,7 @@ function namespaceTexts(
     readNamespaceText: (name) =>
       temporal.call(async ({ connection, options: { namespace } }) => {
         const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
-        return namespaceInfo?.data?.[name] ?? null;
+        return { text: namespaceInfo?.data?.[name] ?? null };
       }),
     writeNamespaceText: (name, text) =>
       temporal.call(async ({ connection, options: { namespace } }) => {

@@ -27,7 +27,8 @@ type TemporalStub = { texts: Map<string, string>; isAway: boolean };
 function temporalOf(stub: TemporalStub) {
   return {
     whenConnected: () => Promise.resolve({} as never),
-    readNamespaceText: (name: string) => Promise.resolve(stub.isAway ? 'away' : (stub.texts.get(name) ?? null)),
+    readNamespaceText: (name: string) =>
+      Promise.resolve(stub.isAway ? ('away' as const) : { text: stub.texts.get(name) ?? null }),
     writeNamespaceText(name: string, text: string) {
       if (stub.isAway) return Promise.resolve('away' as const);
       stub.texts.set(name, text);

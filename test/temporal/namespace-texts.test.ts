@@ -23,13 +23,16 @@ describe('a text in the namespace', () => {
 
   it('is kept under its name, beside others, and replaced', async () => {
     const [one, other] = [`test.${randomUUID()}`, `test.${randomUUID()}`];
-    assert.equal(await client.readNamespaceText(one), null);
+    assert.deepEqual(await client.readNamespaceText(one), { text: null });
     for (const [name, text] of [
       [one, '1'],
       [other, 'x'],
       [one, '2'],
     ] as const)
       assert.equal(await client.writeNamespaceText(name, text), 'kept');
-    assert.deepEqual([await client.readNamespaceText(one), await client.readNamespaceText(other)], ['2', 'x']);
+    assert.deepEqual(
+      [await client.readNamespaceText(one), await client.readNamespaceText(other)],
+      [{ text: '2' }, { text: 'x' }],
+    );
   });
 });
