@@ -1,10 +1,12 @@
 // The commands of `npm run staff` about the recovery of the service after a restore of its database.
 import type { z } from 'zod';
 import { findFence, listOpenRestores, type OpenRestore } from '../db/platform/fence.ts';
+import { countDoubtful, listFindings, type ListedFinding } from '../db/payments/restore-finding.ts';
 import { listMissing } from '../db/payments/missing-window.ts';
 import { RESTORE_TEXTS } from '../domain/fence.ts';
 import { proposeAsStaff } from '../operations/accounts/staff-proposals.ts';
 import type { ActingDatabase, By, StaffDatabase } from './server-database.ts';
+import { MAX_SHOWN } from './shown-list.ts';
 import type { openedRecovery } from './staff-options.ts';
 import { proposedText } from './staff-texts.ts';
 
@@ -19,19 +21,29 @@ export async function showRecovery({ db }: StaffDatabase): Promise<string> {
   }
   const since = restores.reduce<Date | null>((first, { writtenAt }) => earlier(first, writtenAt), latest.foundAt);
   const rows = await listMissing(db, since);
+  const unasked = await countDoubtful(db, latest.id);
+  const found = await listFindings(db, latest.id, MAX_SHOWN);
   const lines = rows.map(
     ({ kind, operator, state, count, oldest }) =>
       `  ${String(count).padStart(7)}  ${kind} at ${operator}, ${state}, the oldest of ${oldest.toISOString()}\n`,
   );
   return `${restores.map(restoreText).join('')}
-Nobody compares these with the operators by itself. They may be paid, failed or gone there:
+These are not final, or ended near the end of what the database has:
 
 ${lines.length > 0 ? lines.join('') : '  none\n'}
+Workers ask the operators about payouts and refunds that may be sent, under every reference. ${unasked} are not asked yet. The operators
+have, or answer no question about:
+
+${found.length > 0 ? found.map(findingText).join('') : '  none\n'}
 and what was requested first while the database was missing is not on record at all. When all is compared, two of the staff
 open the service:
 
   npm run staff -- recovery open --reason TEXT --as NAME
 `;
+}
+
+function findingText({ paymentId, generation, operatorReference, operator, state, said }: ListedFinding): string {
+  return `  ${paymentId}  ${state}, generation ${generation} (${operatorReference}) at ${operator}: ${said}\n`;
 }
 
 function earlier(one: Date | null, other: Date | null): Date | null {

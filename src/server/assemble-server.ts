@@ -5,6 +5,7 @@ import { createOperatorCalls } from '../../activities/operator-calls.ts';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../activities/payment.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
+import { askAfterRestore } from '../../activities/restore-questions.ts';
 import { startStatusQueue } from '../../activities/status-queue.ts';
 import { createTemporalClient } from '../temporal/client.ts';
 import { temporalTarget } from '../temporal/transport.ts';
@@ -68,6 +69,8 @@ const WHOLE_PASS_MS = 30_000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
+/** How soon after a restore was found the operators are asked, and again about what they did not answer. */
+const ASK_EVERY_MS = 2000;
 
 /** Starts the configured roles once the database has this environment. Works without Temporal: work waits. */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
@@ -276,6 +279,12 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   const maxInFlight = () => Math.ceil(settings.MALIPO_OPERATOR_CONNECTIONS / 2);
   const statusQueue = startStatusQueue({ ...payments, queues: parts.queues, maxInFlight });
   let isStopped = false;
+  const questions = keepTrying({
+    failure: 'the operators could not be asked about the payments of a restored database',
+    work: () => askAfterRestore({ ...payments, db: parts.queues }, () => isStopped),
+    log,
+    repeatEveryMs: ASK_EVERY_MS,
+  });
   const ledgerAccounts = keepTrying({
     failure: 'the ledger accounts of the operators could not be created',
     work: () => ensureLedgerAccounts(db),
@@ -313,7 +322,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
       isStopped = true;
       // Never connected: there is nothing to stop, and closing the client ends the wait.
       const connected = temporal.isConnected() ? await workers : [];
-      await Promise.all([ledgerAccounts, statusQueue, ...connected].map((part) => part.stop()));
+      await Promise.all([ledgerAccounts, questions, statusQueue, ...connected].map((part) => part.stop()));
       await closeOperators();
     },
   };

@@ -3,7 +3,7 @@ import { newId } from '../../src/domain/ids.ts';
 import { confirmedProposal } from './accounts/staff-rows.ts';
 import { SENT_NOW } from './payments/any-payment-rule-cases.ts';
 import { insert, move, refusedChanges, ruleCase, update, wrongInserts } from './rule-cases.ts';
-import type { RuleCase, RuleFixture, Sql } from './rule-cases.ts';
+import type { Row, RuleCase, RuleFixture, Sql } from './rule-cases.ts';
 
 const plain = (text: string): Sql => ({ text, values: [] });
 const fence = (columns: string, values: string) => () => [plain(`INSERT INTO fence (${columns}) VALUES (${values})`)];
@@ -71,6 +71,20 @@ const ACTS: readonly Act[] = [
 
 const REPEATED_TWICE = 'send_repeated_at = coalesce(send_repeated_at, now())';
 
+const FOUND = 'restore_found';
+/** About the latest restore. */
+function finding({ payouts }: RuleFixture, columns: Row = {}): Sql {
+  const row = { payment_id: payouts.queued, generation: 1, said: 'paid', restore_id: null, ...columns };
+  return {
+    text: `INSERT INTO restore_findings (payment_id, generation, said, restore_id, operator_reference, asked_at)
+      VALUES ($1, $2, $3, coalesce($4, (SELECT max(id) FROM restores)), gen_random_uuid(), now())`,
+    values: [row.payment_id, row.generation, row.said, row.restore_id],
+  };
+}
+/** The service goes on: nothing else refuses the act. */
+const OPENED = plain(`UPDATE restores SET opened_at = now(), proposal_id = (SELECT min(id) FROM staff_proposals)`);
+const UNGUARDED = plain('ALTER TABLE restores DISABLE TRIGGER restores_check');
+
 export const FENCE_RULE_CASES: readonly RuleCase[] = [
   ruleCase('a second fence', 'fence_pkey', fence('is_only', 'true')),
   ruleCase('a second fence beside the first', 'fence_one_row', fence('is_only', 'false')),
@@ -127,6 +141,36 @@ export const FENCE_RULE_CASES: readonly RuleCase[] = [
     update('payments', payouts.released, REPEATED_TWICE),
     STALE,
     update('payments', payouts.released, REPEATED_TWICE),
+  ]),
+  ...[
+    ['a person, who it is not', { payment_id: newId('usr') }, 'restore_findings_payment'] as const,
+    ['no generation', { generation: 0 }, 'restore_findings_generation'] as const,
+    ['an unknown answer', { said: 'maybe' }, 'restore_findings_said'] as const,
+    ['no restore', { restore_id: -1 }, 'restore_findings_restore'] as const,
+  ].map(([what, columns, by]) =>
+    ruleCase(`a finding about ${what}`, by, (fixture) => [restore(fixture), finding(fixture, columns)]),
+  ),
+  ruleCase('two findings about one generation', 'restore_findings_pkey', (fixture) => [
+    restore(fixture),
+    finding(fixture),
+    finding(fixture),
+  ]),
+  ...refusedChanges('restore_findings', ['UPDATE', 'DELETE', 'TRUNCATE'], 'said'),
+  ...(['rejected', 'cancelled', 'expired'] as const).map((state) =>
+    ruleCase(`that a queued payout that the operator paid is ${state}`, FOUND, (fixture) => [
+      restore(fixture),
+      finding(fixture),
+      UNGUARDED,
+      OPENED,
+      move(fixture.payouts.queued, state),
+    ]),
+  ),
+  ruleCase('that a payout fails which the operator paid under a later generation', FOUND, (fixture) => [
+    restore(fixture),
+    finding(fixture, { payment_id: fixture.payouts.released, generation: 2 }),
+    UNGUARDED,
+    OPENED,
+    update('payments', fixture.payouts.released, NEVER_SENT),
   ]),
   ruleCase('a collection in recovery', 'fence_open', (fixture) => [restore(fixture), insert(fixture, 'collections')]),
   ruleCase('a collection before the database is compared with its markers', 'fence_fresh', (fixture) => [

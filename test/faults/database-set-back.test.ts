@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { RunningServer } from '../../src/server/assemble-server.ts';
 import { listOpenRestores } from '../../src/db/platform/fence.ts';
+import { countDoubtful, listFindings } from '../../src/db/payments/restore-finding.ts';
 import { countUnmatchedCallbacks } from '../../src/db/service-figures.ts';
 import { collectionWorkflowId, payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
@@ -113,6 +114,8 @@ describe('the service on a database that was set back', () => {
       postgres.backUp();
     });
     for (const [key, state] of await requestAll()) firstEnds.set(key, state);
+    assert.equal((await release(approver, queued)).status, 200);
+    assert.equal(await endOf(queued), 'succeeded');
     await untilState(testEnv, await send(waiting), 'prompted');
     const open = await send(calling);
     await untilState(testEnv, open, 'prompted');
@@ -187,6 +190,16 @@ describe('the service on a database that was set back', () => {
     assert.notEqual(refunded.status, 202, refunded.text);
   });
 
+  it('asks the operator in recovery about what may be sent, under every reference', async () => {
+    const [{ id: restore } = { id: '' }] = await listOpenRestores(testEnv.db);
+    await eventually('every answer', async () => (await countDoubtful(testEnv.db, restore)) === 0);
+    const found = (await listFindings(testEnv.db, restore, 10)).filter(({ paymentId }) => paymentId === queued.id);
+    assert.deepEqual(
+      found.map(({ generation, said, state }) => [generation, said, state]),
+      [[1, 'paid', 'queued']],
+    );
+  });
+
   it('goes on once two of the staff opened it', async () => {
     const [{ id: restore } = { id: '' }] = await listOpenRestores(testEnv.db);
     await addFirstStaff(testEnv.db, testEnv.config.settings.MALIPO_SECRET_KEYS);
@@ -197,6 +210,18 @@ describe('the service on a database that was set back', () => {
     });
     maker = await logInAs(testEnv, testEnv.merchant.id, 'maker');
     approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
+  });
+
+  it('gives up no payout that the operator paid, and adopts it when it is released', async () => {
+    const rejected = await approver.call('POST', `/v1/console/payouts/${queued.id}/reject`, { json: { reason: 'no' } });
+    assert.deepEqual([rejected.status, rejected.json['error'] !== undefined], [409, true], rejected.text);
+    assert.equal((await release(approver, queued)).status, 200);
+    assert.equal(await endOf(queued), 'succeeded');
+    const sent = await sandboxTransactions(testEnv, queued.phone);
+    assert.deepEqual(
+      sent.map(({ transfersTaken }) => transfersTaken),
+      [1],
+    );
   });
 
   it('gives what is requested again the end that it had', async () => {

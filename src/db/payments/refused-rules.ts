@@ -16,6 +16,8 @@ const REFUSALS: Readonly<Record<string, () => DomainError>> = {
   refunds_of_paid: () => conflict('The operator has already returned the money of this collection. Reject the refund.'),
   money_out_two_owners: secondOwnerNeeded,
   fence_open: inRecovery,
+  restore_found: () =>
+    conflict('The operator has this payment from before our records were restored: it can only be released.'),
   fence_fresh: notFenced,
   money_out_after_waiting: () => permissionDenied('in the waiting time'),
   money_out_by_recovered_key: () =>

@@ -75,6 +75,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   recoveries: EXPIRING,
   recovery_codes: EXPIRING,
   replays: KEPT,
+  restore_findings: APPENDED,
   // Opened once, by two of the staff: a trigger ensures it.
   restores: KEPT,
   refusal_counts: EXPIRING,
@@ -126,6 +127,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   policies: [],
   proposals: ['token_sha256', 'approval_sha256'],
   replays: [],
+  restore_findings: [],
   restores: [],
   send_generations: [],
   users: ['password_hash', 'totp_secret_sealed', 'totp_pending_sealed', 'totp_last_step'],

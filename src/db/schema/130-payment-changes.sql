@@ -10,6 +10,13 @@ BEGIN
   IF is_next OR NEW.state <> OLD.state AND NEW.state NOT IN ('prompted', 'reconciling') THEN
     PERFORM require_fence();
   END IF;
+  -- Sent in the time that is missing, or under a later generation: to give it up would return money that was paid.
+  IF NEW.kind <> 'collection' AND NEW.state <> OLD.state AND NEW.state IN ('rejected', 'cancelled', 'expired', 'failed')
+     AND EXISTS (SELECT FROM restore_findings f WHERE f.payment_id = NEW.id AND f.said IN ('open', 'paid', 'returned')
+       AND (OLD.state = 'queued' OR f.generation > NEW.send_generation)) THEN
+    RAISE EXCEPTION 'the operator has % from before the restore, so it is not given up', OLD.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'restore_found';
+  END IF;
   IF NEW.state = OLD.state THEN
     IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
         CASE WHEN OLD.operator_receipt IS NOT NULL OR NOT NEW.receipt_follows THEN NEW.operator_receipt END, NEW.decided_by,
@@ -154,7 +161,8 @@ CREATE TRIGGER payments_check_change
     operator_issued_id, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments
   FOR EACH ROW EXECUTE FUNCTION check_payment_change();
 COMMENT ON TRIGGER payments_check_change ON payments IS
-  'Refuses every decision, outcome and generation without a fresh fence. Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the '
+  'Refuses every decision, outcome and generation without a fresh fence, and to give up a payout or refund that the operator was found '
+  'to have after a restore. Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the '
   'version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a '
   'generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken '
   'back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator '
