@@ -3,7 +3,12 @@ import type { Database } from '../src/db/platform/database.ts';
 import { listOpenRestores } from '../src/db/platform/fence.ts';
 import { listDoubtful } from '../src/db/payments/restore-finding.ts';
 import { capabilitiesOf, type OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import { questionsAbout, type DoubtfulPayment, type Finding, type Question } from '../src/domain/payments/restore-finding.ts';
+import {
+  questionsAbout,
+  type DoubtfulPayment,
+  type Finding,
+  type Question,
+} from '../src/domain/payments/restore-finding.ts';
 import type { Log } from '../src/log.ts';
 import { recordFinding } from '../src/operations/payments/record-finding.ts';
 import type { Operator, StatusOutcome } from '../src/operators/port.ts';
@@ -17,23 +22,26 @@ export type RestoreQuestionDeps = {
 };
 
 const PAGE = 100;
+const AT_ONCE = 10;
 
 /** Each payment in turn; nothing while the service is not in recovery. What got no answer is asked again by the next call. */
 export async function askAfterRestore(deps: RestoreQuestionDeps, isStopped: () => boolean): Promise<void> {
   const [latest] = await listOpenRestores(deps.db);
   if (latest === undefined) return;
-  for (let after = ''; ; ) {
+  for (let after = ''; ;) {
     const payments = await listDoubtful(deps.db, latest.id, after, PAGE);
-    for (const payment of payments) {
-      for (const question of questionsAbout(payment)) {
-        if (isStopped()) return;
-        await askOne(payment, question, latest.id, deps);
-      }
+    for (let first = 0; first < payments.length && !isStopped(); first += AT_ONCE) {
+      await Promise.all(payments.slice(first, first + AT_ONCE).map((payment) => askAbout(payment, latest.id, deps)));
     }
+    if (isStopped()) return;
     const last = payments.at(-1);
     if (last === undefined || payments.length < PAGE) return;
     after = last.id;
   }
+}
+
+async function askAbout(payment: DoubtfulPayment, restoreId: string, deps: RestoreQuestionDeps): Promise<void> {
+  for (const question of questionsAbout(payment)) await askOne(payment, question, restoreId, deps);
 }
 
 async function askOne(
@@ -56,7 +64,8 @@ async function askOne(
     await permit.answered(outcome);
     const said = findingOf(outcome);
     if (said === null) return;
-    if (said !== 'not_found') log.warn({ id, operator, status: said }, 'the operator has a payment of a restored database');
+    if (said !== 'not_found')
+      log.warn({ id, operator, status: said }, 'the operator has a payment of a restored database');
     await record(said);
   } finally {
     await permit.end();

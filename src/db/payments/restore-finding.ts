@@ -5,7 +5,8 @@ import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentId } from '../../domain/payments/payment.ts';
 import { readCount, statement, type Queryable } from '../platform/database.ts';
 
-const OF_RESTORE = 'SELECT FROM restore_findings f WHERE f.payment_id = p.id AND f.restore_id = $1 AND f.generation >= p.send_generation';
+const OF_RESTORE =
+  'SELECT FROM restore_findings f WHERE f.payment_id = p.id AND f.restore_id = $1 AND f.generation >= p.send_generation';
 const IS_DOUBTFUL = `p.kind <> 'collection' AND p.state IN ('queued', 'released')
   AND (SELECT count(*) FROM (${OF_RESTORE}) AS asked)
     < CASE p.kind WHEN 'payout' THEN ${questionCount('payout')} ELSE ${questionCount('reversal')} END`;
