@@ -1,6 +1,10 @@
 // Rows of what operators said in recovery, and the payments about which they are not asked yet.
-import type { DoubtfulPayment, Finding, Question } from '../../domain/payments/restore-finding.ts';
-import { questionCount } from '../../domain/payments/restore-finding.ts';
+import {
+  questionCount,
+  type DoubtfulPayment,
+  type Finding,
+  type Question,
+} from '../../domain/payments/restore-finding.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentId } from '../../domain/payments/payment.ts';
 import { readCount, statement, type Queryable } from '../platform/database.ts';
