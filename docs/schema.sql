@@ -1169,7 +1169,7 @@ COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it 
 COMMENT ON COLUMN payments.not_found_count IS 'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
 COMMENT ON COLUMN payments.not_found_since IS 'The time of the first status that was counted.';
 COMMENT ON COLUMN payments.not_found_last_at IS 'The time of the last status that was counted, or that made the count begin again.';
-COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses every decision, outcome and generation without a fresh fence. Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator does not know it. Of a collection it refuses a failure after the operator said how it expired, and an end as never sent after the prompt; a prompted collection counts as sent. Of a payout or refund it refuses fewer approvals; another attestation of the request; a cleared acceptance; a wrong count of unknown statuses; a failure whose cause the row does not show; a refund with another status than the one that made it fail; a release that lacks approvals, an attestation, two owners or a paid collection; and another attestation otherwise.';
+COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses every decision, outcome and generation without a fresh fence, and to give up a payout or refund that the operator was found to have after a restore. Refuses an outcome without a change of state, except a receipt that follows; a change of state that does not count up the version; a send that begins or is repeated when it must not, and each repeated send of what is sent once; a generation that does not count up by one, unsent, of a payout whose last one was sent; a send that is taken back without an attestation or after the operator had it; another issued id; an end of what is sent once because the operator does not know it. Of a collection it refuses a failure after the operator said how it expired, and an end as never sent after the prompt; a prompted collection counts as sent. Of a payout or refund it refuses fewer approvals; another attestation of the request; a cleared acceptance; a wrong count of unknown statuses; a failure whose cause the row does not show; a refund with another status than the one that made it fail; a release that lacks approvals, an attestation, two owners or a paid collection; and another attestation otherwise.';
 COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would lock the row of the API key for each collection. Refuses each in recovery, and before the database is compared with its markers.';
 COMMENT ON TRIGGER payments_check_fenced ON payments IS 'Refuses every try to send without a fresh fence, also one that changes nothing.';
 COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, of a person or a key in their waiting time, or without a fresh fence.';
@@ -1377,6 +1377,24 @@ COMMENT ON COLUMN replays.total IS 'How many deliveries matched when the replay 
 COMMENT ON COLUMN replays.skipped IS 'Deliveries that matched and stay as they are, because their endpoint is disabled or deleted.';
 COMMENT ON COLUMN replays.last_delivery_id IS 'The position: deliveries after this one remain.';
 COMMENT ON TRIGGER replays_note ON replays IS 'Refuses nothing. It adds a row to state_changes.';
+
+CREATE TABLE restore_findings (
+  payment_id text COLLATE "C" NOT NULL,
+  generation integer NOT NULL,
+  restore_id bigint NOT NULL,
+  operator_reference uuid NOT NULL,
+  said text NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  CONSTRAINT restore_findings_pkey PRIMARY KEY (payment_id, generation, restore_id),
+  CONSTRAINT restore_findings_payment FOREIGN KEY (payment_id) REFERENCES payments(id),
+  CONSTRAINT restore_findings_restore FOREIGN KEY (restore_id) REFERENCES restores(id),
+  CONSTRAINT restore_findings_generation CHECK (generation >= 1),
+  CONSTRAINT restore_findings_said CHECK (said = ANY (ARRAY['open'::text, 'paid'::text, 'returned'::text, 'failed'::text, 'not_found'::text, 'unanswerable'::text]))
+);
+CREATE TRIGGER restore_findings_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON restore_findings FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE restore_findings IS 'What an operator has under a reference that follows from a payment, asked before anything else may happen to the payment.';
+COMMENT ON COLUMN restore_findings.said IS 'unanswerable: the operator answers no question about a payment that was not recorded as sent. Nobody knows what it has.';
+COMMENT ON TRIGGER restore_findings_kept ON restore_findings IS 'Refuses every update, delete and truncate: rows are only added.';
 
 CREATE TABLE restores (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -2319,6 +2337,13 @@ BEGIN
   -- Where somebody waits for the operator nothing is decided, so that what it said of a send is kept in any case.
   IF is_next OR NEW.state <> OLD.state AND NEW.state NOT IN ('prompted', 'reconciling') THEN
     PERFORM require_fence();
+  END IF;
+  -- Sent in the time that is missing, or under a later generation: to give it up would return money that was paid.
+  IF NEW.kind <> 'collection' AND NEW.state <> OLD.state AND NEW.state IN ('rejected', 'cancelled', 'expired', 'failed')
+     AND EXISTS (SELECT FROM restore_findings f WHERE f.payment_id = NEW.id AND f.said IN ('open', 'paid', 'returned')
+       AND (OLD.state = 'queued' OR f.generation > NEW.send_generation)) THEN
+    RAISE EXCEPTION 'the operator has % from before the restore, so it is not given up', OLD.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'restore_found';
   END IF;
   IF NEW.state = OLD.state THEN
     IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by,
