@@ -69,5 +69,7 @@ export async function proposeOpening(
   const [latest] = await listOpenRestores(db);
   if (latest === undefined) throw new Error('the service is not in recovery');
   const proposed = { kind: 'recovery_opening', payload: { restore: latest.id, reason } } as const;
-  return proposedText(await proposeAsStaff(db, { proposed, by, at: new Date() }));
+  const made = proposedText(await proposeAsStaff(db, { proposed, by, at: new Date() }));
+  const unasked = await countDoubtful(db, latest.id);
+  return unasked === 0 ? made : `${made}\nnot asked   the operators about ${unasked} payments, which may be paid twice\n`;
 }

@@ -34,6 +34,7 @@ describe('npm run staff, in recovery', () => {
     assert.match(out, /^restore +\d+, found .*: the database is older than a marker of its fence$/m);
     assert.match(out, /^missing +from .*Z to .*Z or some seconds later, by the marker in Temporal$/m);
     assert.match(out, /^ +1 {2}collection at mtn-momo, prompted, the oldest of /m);
+    assert.match(out, /^have, or answer no question about:\n\n {2}none$/m);
     const proposed = await act(['recovery', 'open', '--reason', 'compared with the statement of MTN'], AMINA);
     assert.equal(proposed.code, 0, proposed.err);
     const proposal = /spr_\w{26}/.exec(proposed.out)?.[0] ?? '';
