@@ -71,5 +71,7 @@ export async function proposeOpening(
   const proposed = { kind: 'recovery_opening', payload: { restore: latest.id, reason } } as const;
   const made = proposedText(await proposeAsStaff(db, { proposed, by, at: new Date() }));
   const unasked = await countDoubtful(db, latest.id);
-  return unasked === 0 ? made : `${made}\nnot asked   the operators about ${unasked} payments, which may be paid twice\n`;
+  return unasked === 0
+    ? made
+    : `${made}\nnot asked   the operators about ${unasked} payments, which may be paid twice\n`;
 }
