@@ -60,7 +60,9 @@ async function askOne(
   try {
     const sent = { ...UNRECORDED, operatorReference: question.operatorReference };
     const asked = operators[operator];
-    const outcome = await (kind === 'payout' ? asked.getPayoutStatus(sent) : asked.getRefundStatus(sent));
+    const outcome = await (payment.collectionReference === null
+      ? asked.getPayoutStatus(sent)
+      : asked.getRefundStatus({ ...sent, originalOperatorReference: payment.collectionReference }));
     await permit.answered(outcome);
     const said = findingOf(outcome);
     if (said === null) return;

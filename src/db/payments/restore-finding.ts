@@ -17,8 +17,9 @@ const IS_DOUBTFUL = `p.kind <> 'collection' AND p.state IN ('queued', 'released'
 
 const LIST = statement('restore_finding_list_doubtful')`
   SELECT p.kind, p.id, p.merchant_id, p.operator, p.operator_reference::text, p.send_generation AS generation,
+    c.operator_reference::text AS collection_reference,
     ARRAY(SELECT f.generation FROM restore_findings f WHERE f.payment_id = p.id AND f.restore_id = $1) AS asked
-  FROM payments p WHERE ${IS_DOUBTFUL} AND p.id > $2 ORDER BY p.id LIMIT $3`;
+  FROM payments p LEFT JOIN payments c ON c.id = p.collection_id WHERE ${IS_DOUBTFUL} AND p.id > $2 ORDER BY p.id LIMIT $3`;
 
 /** Payouts and refunds that may be sent, or sent again, and that the operator may have otherwise; by id, after this one. */
 export function listDoubtful(db: Queryable, restore: string, after: string, limit: number): Promise<DoubtfulPayment[]> {

@@ -13,6 +13,8 @@ export type DoubtfulPayment = PaymentRef<'payout' | 'reversal'> & {
   readonly operator: OperatorId;
   /** The first one. */
   readonly operatorReference: string;
+  /** Of the collection of a refund; null for a payout. */
+  readonly collectionReference: string | null;
   /** The current one. */
   readonly generation: number;
   /** The generations that the operator was asked about. */

@@ -9,7 +9,7 @@ describe('the questions about a payment of a restored database', () => {
   const first = randomUUID();
   const payout = (generation: number, asked: readonly number[] = []): DoubtfulPayment => ({
     ...{ kind: 'payout', id: newId('pay'), merchantId: newId('mer'), operator: 'mtn-momo' },
-    ...{ operatorReference: first, generation, asked },
+    ...{ collectionReference: null, operatorReference: first, generation, asked },
   });
 
   it('name the current generation of a payout and two beyond it', () => {
