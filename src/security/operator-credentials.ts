@@ -60,5 +60,5 @@ export function openCredentials<Id extends OperatorId>(
   const found: Credentials = { ...identifiers, ...secrets };
   const missing = Object.keys(CREDENTIALS[operator]).filter((name) => found[name] === undefined);
   if (missing.length > 0) throw new Error(`the account lacks ${missing.join(', ')}`);
-  return found as CredentialsOf<Id>;
+  return found;
 }

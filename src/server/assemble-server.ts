@@ -193,7 +193,9 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   });
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const accounts = watchOperatorAccounts({ db, settings, log });
-  schema.onChange(accounts.wake);
+  schema.onChange(() => {
+    accounts.wake();
+  });
   const payments = {
     ...{ db, environment, clocks, releases },
     get coverage() {
@@ -273,8 +275,8 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   const interceptors = withTracedActivities(traces, given);
   const { settings, clocks } = config;
   const onCalled = parts.metrics.operatorCalled;
-  const { operators, close: closeOperators } = createOperators({ config, db: parts.queues, accounts, onCalled, log });
-  const payments = paymentDeps(parts, operators);
+  const adapters = createOperators({ config, db: parts.queues, accounts, onCalled, log });
+  const payments = paymentDeps(parts, adapters.operators);
   // The other half of the connections is left for sends, and for queries after callbacks.
   const maxInFlight = () => Math.ceil(settings.MALIPO_OPERATOR_CONNECTIONS / 2);
   const statusQueue = startStatusQueue({ ...payments, queues: parts.queues, maxInFlight });
@@ -323,7 +325,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
       // Never connected: there is nothing to stop, and closing the client ends the wait.
       const connected = temporal.isConnected() ? await workers : [];
       await Promise.all([ledgerAccounts, questions, statusQueue, ...connected].map((part) => part.stop()));
-      await closeOperators();
+      await adapters.close();
     },
   };
 }

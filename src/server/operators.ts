@@ -128,8 +128,8 @@ export function createOperators({ config, db, accounts, onCalled, log }: Operato
     const tokensOf = (product: Product) =>
       operatorTokens(db, { operator, product, proposalId, ring: settings.MALIPO_SECRET_KEYS });
     try {
-      const around = { settings, requestTimeoutMs: clocks.operatorTimeoutMs, tokensOf };
-      return measuredOperator(createAdapter(operator, account, around), onCalled);
+      const around = { account, settings, requestTimeoutMs: clocks.operatorTimeoutMs, tokensOf };
+      return measuredOperator(createAdapter(operator, ADAPTERS[operator], around), onCalled);
     } catch (error) {
       log.error({ error, id, operator }, 'the credentials of an account cannot be used');
       return absent[operator];
@@ -170,10 +170,14 @@ export function createOperators({ config, db, accounts, onCalled, log }: Operato
   };
 }
 
-function createAdapter<Id extends OperatorId>(operator: Id, account: OperatorAccount, around: Around): Operator {
+function createAdapter<Id extends OperatorId>(
+  operator: Id,
+  adapter: (typeof ADAPTERS)[Id],
+  { account, ...around }: Around & { readonly account: OperatorAccount },
+): Operator {
   const { MALIPO_OPERATOR_KEYS: ring } = around.settings;
   if (ring === undefined) throw new Error('MALIPO_OPERATOR_KEYS is not set');
-  return ADAPTERS[operator](account, openCredentials(operator, account, ring), around);
+  return adapter(account, openCredentials(operator, account, ring), around);
 }
 
 function byOperator<Value>(valueOf: (id: OperatorId) => Value): Record<OperatorId, Value> {

@@ -12,7 +12,7 @@ export const SECRETS: Readonly<Record<string, string>> = {
   MALIPO_ATTESTATION_KEYS: `a:${ATTESTATION_KEY.toString('base64')}`,
   MALIPO_OPERATOR_KEYS: `a:${OPERATOR_KEY.toString('base64')}`,
 };
-export const SOUND = SECRETS;
+export const SOUND = { ...SECRETS };
 export const LIVE = {
   ...SOUND,
   MALIPO_ENVIRONMENT: 'live',

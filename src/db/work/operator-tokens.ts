@@ -28,8 +28,6 @@ export type OperatorToken = {
   readonly renewInMs: number;
 };
 
-export type OperatorTokens = ReturnType<typeof operatorTokens>;
-
 type TokenRow = {
   readonly operator: OperatorId;
   readonly product: Product;

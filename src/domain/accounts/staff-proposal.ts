@@ -110,17 +110,9 @@ function textOf({ base_url: baseUrl, calls_per_second: callsPerSecond, ...named 
  * sealed one.
  */
 export function auditedProposal({ kind, payload }: Proposed): object {
-  switch (kind) {
-    case 'recovery':
-      return { kind, user_id: payload.user_id, reason: payload.reason };
-    case 'operator_account_addition':
-    case 'operator_account_rotation': {
-      const { credentials_sealed: _, ...shown } = payload;
-      return { kind, ...shown };
-    }
-    default:
-      return { kind, ...payload };
-  }
+  if (kind === 'recovery') return { kind, user_id: payload.user_id, reason: payload.reason };
+  const shown = Object.entries(payload).filter(([name]) => name !== 'credentials_sealed');
+  return { kind, ...Object.fromEntries(shown) };
 }
 
 /** One error for an unknown id and for a proposal that was decided or has expired. */
