@@ -214,7 +214,7 @@ describe('the service on a database that was set back', () => {
 
   it('gives up no payout that the operator paid, and adopts it when it is released', async () => {
     const rejected = await approver.call('POST', `/v1/console/payouts/${queued.id}/reject`, { json: { reason: 'no' } });
-    assert.deepEqual([rejected.status, rejected.json['error'] !== undefined], [409, true], rejected.text);
+    assert.deepEqual([rejected.status, rejected.json.error !== undefined], [409, true], rejected.text);
     assert.equal((await release(approver, queued)).status, 200);
     assert.equal(await endOf(queued), 'succeeded');
     const sent = await sandboxTransactions(testEnv, queued.phone);
