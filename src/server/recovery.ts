@@ -11,10 +11,11 @@ export function refusalOf(recovery: Recovery): DomainError | null {
   return recovery === null ? null : inRecovery();
 }
 
-/** For readiness; null: the service is not in recovery. */
-export function reasonOf(recovery: Recovery): string | null {
-  if (recovery === 'unknown') return 'the database is not compared with the markers of its fence yet';
-  return recovery === null
-    ? null
-    : `in recovery since ${recovery.foundAt.toISOString()}: ${RESTORE_TEXTS[recovery.reason]}`;
+/** For readiness; null: the service is not in recovery. Before the first comparison a process serves nobody. */
+export function readinessOf(recovery: Recovery): { readonly reason: string; readonly isServing: boolean } | null {
+  if (recovery === null) return null;
+  if (recovery === 'unknown')
+    return { reason: 'the database is not compared with the markers of its fence yet', isServing: false };
+  const since = recovery.foundAt.toISOString();
+  return { reason: `in recovery since ${since}: ${RESTORE_TEXTS[recovery.reason]}`, isServing: true };
 }

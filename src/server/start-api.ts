@@ -20,7 +20,7 @@ import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
 import { backlogFull } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { FenceKeeper } from './fence-keeper.ts';
-import { reasonOf, refusalOf } from './recovery.ts';
+import { readinessOf, refusalOf } from './recovery.ts';
 import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { provenReference } from '../security/callback-token.ts';
 import { PARSE_CALLBACK } from './operators.ts';
@@ -114,7 +114,7 @@ function acceptanceOf(gate: BacklogGate, fence: FenceKeeper) {
     isAcceptingWork: () => gate.isOpen(),
     refusalOfWork: (merchantId: MerchantId) =>
       refusalOf(fence.recovery()) ?? (gate.isOpenFor(merchantId) ? null : backlogFull()),
-    recoveryReason: () => reasonOf(fence.recovery()),
+    recovery: () => readinessOf(fence.recovery()),
   };
 }
 

@@ -25,8 +25,8 @@ const readinessSchema = z
 export type HealthDeps = {
   /** False while the backlog of all merchants is too large. */
   readonly isAcceptingWork: () => boolean;
-  /** Why the service is in recovery; null: it is not. */
-  readonly recoveryReason: () => string | null;
+  /** Why the service is in recovery, or that this is not known yet, and whether it serves nevertheless; null: it is not. */
+  readonly recovery: () => { readonly reason: string; readonly isServing: boolean } | null;
   readonly db: Database;
   readonly log: Log;
   readonly temporal: Pick<TemporalClient, 'ping'>;
@@ -83,19 +83,19 @@ export function healthRoutes(deps: HealthDeps): Route[] {
         async (ctx) => {
           const [isDatabaseUp, isTemporalUp] = await Promise.all([pingDatabase(deps), deps.temporal.ping()]);
           const fault = isDatabaseUp ? deps.schemaFault() : null;
-          const isUsable = isDatabaseUp && fault === null;
+          const recovery = isDatabaseUp && fault === null ? deps.recovery() : null;
+          const isUsable = isDatabaseUp && fault === null && recovery?.isServing !== false;
           const isAccepting = deps.isAcceptingWork();
-          const recovery = isUsable ? deps.recoveryReason() : null;
           const isWhole = isTemporalUp && isAccepting && recovery === null;
           const serves = isUsable ? (isWhole ? 'ready' : 'degraded') : 'down';
           const status = deps.isStopping() ? 'stopping' : serves;
           ctx.status = isUsable && status !== 'stopping' ? 200 : 503;
-          const reason = fault ?? recovery;
+          const reason = fault ?? recovery?.reason ?? null;
           ctx.body = {
             status,
             ...(reason !== null && { reason }),
             parts: {
-              database: databaseState(isDatabaseUp, fault, recovery),
+              database: databaseState(isDatabaseUp, fault, recovery !== null),
               temporal: isTemporalUp ? 'up' : 'away',
               backlog: isAccepting ? 'within_bounds' : 'full',
             },
@@ -106,10 +106,10 @@ export function healthRoutes(deps: HealthDeps): Route[] {
   ];
 }
 
-function databaseState(isUp: boolean, fault: string | null, recovery: string | null) {
+function databaseState(isUp: boolean, fault: string | null, isInRecovery: boolean) {
   if (!isUp) return 'down';
   if (fault !== null) return 'other_schema';
-  return recovery === null ? 'up' : 'in_recovery';
+  return isInRecovery ? 'in_recovery' : 'up';
 }
 
 async function pingDatabase({ db, log }: HealthDeps): Promise<boolean> {
