@@ -136,7 +136,7 @@ function readStored(
   log: MessagesDeps['log'],
 ): ReadMessage[] {
   const { id, purpose, queryId, receivedAt, isUnread } = stored;
-  const message = stored.isAttested ? messageIn(stored, read) : null;
+  const message = stored.isAttested ? messageIn(stored, row, read) : null;
   if (!stored.isAttested) log.fatal({ id: row.id }, 'this service did not receive a stored message of the operator');
   if (message === null || row.sendBegunAt === null || !isAbout(message, row)) return [];
   const { status: outcome, issuedId } = message;
@@ -148,10 +148,11 @@ function readStored(
 
 function messageIn(
   { body, purpose }: StoredMessage,
+  { kind }: Payment,
   read: NonNullable<Operator['readMessage']>,
 ): OperatorMessage | null {
   try {
-    return read(purpose, JSON.parse(body) as unknown);
+    return read(purpose, JSON.parse(body) as unknown, kind);
   } catch {
     // The body is not JSON. The stored message remains for a person to read.
     return null;

@@ -71,7 +71,7 @@ export function planPayments(plan: Plan, random: Random): PlannedPayment[] {
       amountStep,
       repetition: chooseRepetition(random),
       decision: chooseDecision(random),
-      isReversed: random.chance(REVERSAL_SHARE) && wire.offersRefunds,
+      isReversed: random.chance(REVERSAL_SHARE),
       atMs: Math.floor((index * durationMs) / payments),
       thoughtMs: random.integer(0, LONGEST_THOUGHT_MS),
     };

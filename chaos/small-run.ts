@@ -68,6 +68,7 @@ const PAYMENTS: readonly Planned[] = [
   { kind: 'collection', row: '000', ...BY_MPESA, repetition: 'conflicting' },
   { kind: 'collection', row: '001', ...BY_MPESA },
   { kind: 'collection', row: '015', ...BY_MPESA },
+  { kind: 'collection', row: '000', ...BY_MPESA, isReversed: true },
   { kind: 'collection', row: '018', ...BY_MPESA },
   { kind: 'payout', row: '000', ...BY_MPESA },
   { kind: 'payout', row: '001', ...BY_MPESA },

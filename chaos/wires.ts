@@ -9,7 +9,6 @@ export type Wire = {
   readonly prefixes: readonly string[];
   /** Every amount is a multiple of it. */
   readonly amountStep: number;
-  readonly offersRefunds: boolean;
 };
 
 const NUMBERS_PER_PREFIX = 10_000;
@@ -21,7 +20,6 @@ export const MTN: Wire = {
   callingCode: '256',
   prefixes: ['77', '78', '76', '79'],
   amountStep: 1,
-  offersRefunds: true,
 };
 
 export const AIRTEL: Wire = {
@@ -36,7 +34,6 @@ export const MPESA: Wire = {
   callingCode: '254',
   prefixes: ['71', '72', '70', '79'],
   amountStep: 100,
-  offersRefunds: false,
 };
 
 /** The currency of each merchant of a campaign: the last one is in Kenya. */

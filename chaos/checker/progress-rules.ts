@@ -3,7 +3,7 @@
 import { approvalsNeeded, truthOf } from './operator-rules.ts';
 import { isExplained, sendsOf } from './send-rules.ts';
 import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
-import { isLeftUnknown, isSentOnce } from './wires.ts';
+import { isLeftUnknown, isSentOnce, isToldOnce, UNTOLD_ROW } from './wires.ts';
 
 /** A task may time out once after its worker died; a failing one is tried again and again. */
 const TASK_ATTEMPTS_LIMIT = 3;
@@ -50,7 +50,8 @@ function lostMoneyOut(evidence: Case): Set<string> {
   const sends = new Map(sendsOf(evidence).map((send) => [send.id, send]));
   const lost = [...records.payouts, ...records.reversals].filter((row) => {
     const [sent, send] = [operator.get(row.operatorReference), sends.get(row.id)];
-    if (!isSentOnce(row) || truthOf(sent) !== 'unknown') return false;
+    if (isToldOnce(row) && sent?.row === UNTOLD_ROW) return true;
+    if (!isSentOnce(row) || (truthOf(sent) !== 'unknown' && !isToldOnce(row))) return false;
     return isLeftUnknown(sent) || (send !== undefined && isExplained(send, interference.faults));
   });
   return new Set(lost.map(({ id }) => id));

@@ -25,20 +25,29 @@ export function byOurReferences(
   for (const row of reversals) ours.set(refundNameOf(row, names), row.operatorReference);
   const named = new Map<string, OperatorPayment>();
   for (const payment of operator.values()) {
-    const name = isPrompt(payment) ? (payment.externalId ?? '') : payment.operatorReference;
-    const reference = ours.get(`${payment.wire} ${name.toUpperCase()}`);
+    const collection = operator.get(payment.originalReference ?? '');
+    const reference = ours.get(nameAtOperator(payment, collection));
     const key = reference === undefined || named.has(reference) ? payment.operatorReference : reference;
-    const original = ours.get(`${payment.wire} ${(payment.originalReference ?? '').toUpperCase()}`);
+    const original = collection && ours.get(nameAtOperator(collection, undefined));
     named.set(key, { ...payment, operatorReference: key, originalReference: original ?? payment.originalReference });
   }
   return named;
 }
 
-/** Airtel knows a refund by its collection alone. */
+/** Of a refund that the operator knows by its collection alone, it is the name of the collection. */
+function nameAtOperator(payment: OperatorPayment, collection: OperatorPayment | undefined): string {
+  const own = isPrompt(payment) ? (payment.externalId ?? '') : payment.operatorReference;
+  const isUnnamed = payment.kind === 'refund' && payment.wire !== 'mtn-momo';
+  if (isUnnamed && collection !== undefined) return refundName(nameAtOperator(collection, undefined));
+  return `${payment.wire} ${own.toUpperCase()}`;
+}
+
 function refundNameOf(row: Named & { readonly collectionId: string }, names: ReadonlyMap<string, string>): string {
-  if (row.operator !== 'airtel-money') return nameOf(row, false);
-  const collection = names.get(row.collectionId) ?? '';
-  return collection.replace(' ', ' REFUND-');
+  return row.operator === 'mtn-momo' ? nameOf(row, false) : refundName(names.get(row.collectionId) ?? '');
+}
+
+function refundName(collection: string): string {
+  return `refund of ${collection}`;
 }
 
 /** M-Pesa knows a prompt by an id of its own, and shows a short reference of ours with it. */
@@ -85,6 +94,17 @@ export function isReturnTold(payment: OperatorPayment): boolean {
 export function isSentOnce(row: Pick<Named, 'operator'> & { readonly collectionId?: string }): boolean {
   return row.operator === 'daraja' || (row.operator === 'airtel-money' && row.collectionId !== undefined);
 }
+
+/** Of its refund M-Pesa tells the result once, and nobody can ask about it without the id in a response that may be lost. */
+export function isToldOnce({
+  operator,
+  collectionId,
+}: Pick<Named, 'operator'> & { readonly collectionId?: string }): boolean {
+  return operator === 'daraja' && collectionId !== undefined;
+}
+
+/** A row in which both the response and the message are lost. */
+export const UNTOLD_ROW = '018';
 
 /** The operator answered in a way from which nobody can tell whether it took the payment: a payment that is sent once is not sent again. */
 export function isLeftUnknown(payment: OperatorPayment | undefined): boolean {

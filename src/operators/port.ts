@@ -3,6 +3,7 @@ import type { Trouble } from '../domain/payments/breaker.ts';
 import type { FailureCode } from '../domain/payments/failure.ts';
 import type { Money } from '../domain/money.ts';
 import type { MessagePurpose, OperatorId } from '../domain/payments/operator-catalogue.ts';
+import type { PaymentKind } from '../domain/payments/payment.ts';
 
 export type { MessagePurpose };
 
@@ -146,9 +147,9 @@ export type Operator = {
   /** The reference in a callback, or null if it has none. A callback is a hint and never decides a payment. */
   parseCallback(body: unknown): { readonly operatorReference: string } | null;
   /**
-   * A pure function that reads a message to an address of this purpose, and returns null if the message carries no payment information.
-   * Null if the operator's callbacks are only hints.
+   * A pure function that reads a message to an address of this purpose for a payment of this kind, and returns null if the message carries
+   * no payment information. Null if the operator's callbacks are only hints.
    */
-  readonly readMessage: ((purpose: MessagePurpose, body: unknown) => OperatorMessage | null) | null;
+  readonly readMessage: ((purpose: MessagePurpose, body: unknown, kind: PaymentKind) => OperatorMessage | null) | null;
   close(): Promise<void>;
 };

@@ -5,7 +5,7 @@ import { accountHolder } from './account-holders.ts';
 import { nairobiDigits, nairobiDotted, noReceipt, receiptOf } from './daraja-ids.ts';
 import type { Transaction } from './transaction.ts';
 
-type Said = { readonly code: number | string; readonly text: string };
+export type Said = { readonly code: number | string; readonly text: string };
 
 const DONE: Said = { code: 0, text: 'The service request is processed successfully.' };
 const UNDER_WAY: Said = { code: 4999, text: 'The transaction is still under processing' };
@@ -13,6 +13,9 @@ const NO_FUNDS: Said = { code: 1, text: 'The balance is insufficient for the tra
 export const WRONG_INITIATOR: Said = { code: 2001, text: 'The initiator information is invalid.' };
 /** The answer to a query about an unknown transaction: Daraja says only that the query is wrong. */
 export const WRONG_QUESTION: Said = { code: 25, text: 'The transaction cannot be found by the given identifier.' };
+
+export const REVERSED_ALREADY: Said = { code: 'R000001', text: 'The transaction has already been reversed.' };
+export const NOT_REVERSIBLE: Said = { code: 'R000002', text: 'The OriginalTransactionID is invalid.' };
 
 /** The reasons for which M-Pesa itself fails a payment, whatever the phone. */
 export const REFUSED_AS = {
@@ -95,10 +98,38 @@ export function promptStatus(transaction: Transaction): object {
   };
 }
 
+type Beside = {
+  readonly balance: string;
+  /** The collection of a refund. */
+  readonly original: Transaction | undefined;
+};
+
 /** The message that M-Pesa sends once about a payment. M-Pesa sends no message about the return of a payment. */
-export function darajaMessage(transaction: Transaction, balance: string): object | null {
+export function darajaMessage(transaction: Transaction, { balance, original }: Beside): object | null {
   if (transaction.givenBackAtMs !== null) return null;
-  return transaction.kind === 'collection' ? promptResult(transaction) : payoutResult(transaction, balance);
+  switch (transaction.kind) {
+    case 'collection':
+      return promptResult(transaction);
+    case 'payout':
+      return payoutResult(transaction, balance);
+    case 'refund':
+      return reversalResult(transaction, original);
+  }
+}
+
+function reversalResult(transaction: Transaction, original: Transaction | undefined): object {
+  const said = endOf(transaction);
+  const ids = idsOf(transaction);
+  if (said.code !== DONE.code) return result({ ...ids, said });
+  const parameters = [
+    { Key: 'DebitAccountBalance' },
+    { Key: 'Amount', Value: Number(transaction.amount) },
+    { Key: 'TransCompletedTime', Value: Number(nairobiDigits(transaction.decidedAtMs ?? 0)) },
+    { Key: 'OriginalTransactionID', ...(original !== undefined && { Value: receiptOf(original) }) },
+    { Key: 'Charge', Value: 0 },
+    { Key: 'CreditPartyPublicName', Value: partyName(transaction.phone) },
+  ];
+  return result({ ...ids, said, receipt: receiptOf(transaction), parameters });
 }
 
 function promptResult(transaction: Transaction): object {
@@ -183,7 +214,7 @@ function stateWord({ state, givenBackAtMs }: Transaction): string {
 export function statusParameters(transaction: Transaction, shortcode: string): readonly Parameter[] {
   const { kind, phone, amount, issuedId, receivedAtMs, decidedAtMs, givenBackAtMs, state } = transaction;
   const [organisation, person] = [`${shortcode} - Malipo`, partyName(phone)];
-  const isPaidOut = kind === 'payout';
+  const isPaidOut = kind !== 'collection';
   const wasPaid = state === 'SUCCESSFUL' || givenBackAtMs !== null;
   return [
     { Key: 'DebitPartyName', Value: isPaidOut ? organisation : person },

@@ -1,14 +1,20 @@
-// The requests that Daraja answers later, at an address in the request: status, balance and reversal. Each answer is sent once.
+// The requests that Daraja answers later, at an address in the request: status, balance, and reversals that it refuses. Each answer is sent once.
 import type { CallbackSender } from './callback-sender.ts';
-import { result, statusParameters, WRONG_INITIATOR, WRONG_QUESTION, type ResultIds } from './daraja-answers.ts';
+import {
+  result,
+  statusParameters,
+  WRONG_INITIATOR,
+  WRONG_QUESTION,
+  type ResultIds,
+  type Said,
+} from './daraja-answers.ts';
 import { newConversationId, newRequestId, receiptOf } from './daraja-ids.ts';
 import type { DarajaCommand, DarajaReversal, DarajaStatusQuery } from './daraja-request.ts';
-import type { Decisions } from './decisions.ts';
 import { createDueWork } from './due-work.ts';
 import type { SandboxDaraja, SandboxSettings } from './sandbox-config.ts';
 import { seenByQuery } from './seen-by-query.ts';
 import type { TransactionStore } from './transaction-store.ts';
-import type { Transaction } from './transaction.ts';
+import { giveBack, type Transaction } from './transaction.ts';
 
 /** `isInitiator`: whether the request has the initiator's name and password. If not, the result refuses the request. */
 type Asked<Request extends DarajaCommand> = { readonly request: Request; readonly isInitiator: boolean };
@@ -17,7 +23,7 @@ export type DarajaCommands = {
   /** Each method returns the ids of the answer that will be sent. */
   askStatus(asked: Asked<DarajaStatusQuery>): ResultIds;
   askBalance(asked: Asked<DarajaCommand>): ResultIds;
-  reverse(asked: Asked<DarajaReversal>): ResultIds;
+  refuseReversal(asked: Asked<DarajaReversal>, said: Said): ResultIds;
   /** Stops sending; resolves when no send is in progress. */
   stop(): Promise<void>;
 };
@@ -26,12 +32,8 @@ type Deps = {
   readonly settings: SandboxSettings;
   readonly daraja: SandboxDaraja;
   readonly store: TransactionStore;
-  readonly decisions: Decisions;
   readonly callbacks: CallbackSender;
 };
-
-const REVERSED_ALREADY = { code: 'R000001', text: 'The transaction has already been reversed.' };
-const NOT_REVERSIBLE = { code: 'R000002', text: 'The OriginalTransactionID is invalid.' };
 
 /** Waiting answers are kept only in memory: no answer is sent after a restart, and none is sent twice. */
 export function createDarajaCommands(deps: Deps): DarajaCommands {
@@ -63,7 +65,10 @@ export function createDarajaCommands(deps: Deps): DarajaCommands {
         const found = await seenByQuery(store, find(store, asked.request));
         if (found === undefined) return result({ ...ids, said: WRONG_QUESTION });
         const shortcode = found.kind === 'payout' ? daraja.payoutShortcode : daraja.shortcode;
-        return result({ ...ids, parameters: statusParameters(found, shortcode) });
+        const isReversed =
+          found.kind === 'collection' && store.refundOf(found.operatorReference)?.state === 'SUCCESSFUL';
+        const shown = isReversed ? giveBack(found, Date.now()) : found;
+        return result({ ...ids, parameters: statusParameters(shown, shortcode) });
       }),
     askBalance: (asked) =>
       answerLater(asked, (ids) => {
@@ -73,13 +78,13 @@ export function createDarajaCommands(deps: Deps): DarajaCommands {
         ];
         return result({ ...ids, parameters });
       }),
-    reverse: (asked) => answerLater(asked, (ids) => reverse(asked.request, ids, deps)),
+    refuseReversal: (asked, said) => answerLater(asked, (ids) => result({ ...ids, said })),
     stop: () => dueWork.stop(),
   };
 }
 
-// There is no index by receipt, because these queries are rare.
-function byReceipt(store: TransactionStore, receipt: string): Transaction | undefined {
+/** The payment with this receipt. There is no index by receipt, because these requests are rare. */
+export function withReceipt(store: TransactionStore, receipt: string): Transaction | undefined {
   const paid = store.list({ wire: 'daraja' }, Infinity).filter(({ state, givenBackAtMs }) => {
     return state === 'SUCCESSFUL' || givenBackAtMs !== null;
   });
@@ -88,32 +93,9 @@ function byReceipt(store: TransactionStore, receipt: string): Transaction | unde
 
 function find(store: TransactionStore, request: DarajaStatusQuery): Transaction | undefined {
   const { TransactionID: receipt, OriginalConversationID: id } = request;
-  if (receipt !== undefined && receipt !== '') return byReceipt(store, receipt);
+  if (receipt !== undefined && receipt !== '') return withReceipt(store, receipt);
   const found = id === undefined ? undefined : (store.get(id.toLowerCase()) ?? store.issued(id));
-  return found?.wire === 'daraja' && found.kind === 'payout' ? found : undefined;
-}
-
-// M-Pesa reverses payments of customers, and no payouts.
-async function reverse(
-  { TransactionID, Amount }: DarajaReversal,
-  ids: ResultIds,
-  { store, decisions }: Deps,
-): Promise<object> {
-  const found = byReceipt(store, TransactionID);
-  if (found?.kind !== 'collection' || Number(found.amount) !== Number(Amount)) {
-    return result({ ...ids, said: NOT_REVERSIBLE });
-  }
-  const outcome = await decisions.giveBack(found.operatorReference);
-  if (outcome === 'not_paid') return result({ ...ids, said: REVERSED_ALREADY });
-  return result({
-    ...ids,
-    receipt: receiptOf(found),
-    parameters: [
-      { Key: 'OriginalTransactionID', Value: TransactionID },
-      { Key: 'Amount', Value: Number(Amount) },
-      { Key: 'CreditPartyPublicName', Value: found.phone },
-    ],
-  });
+  return found?.wire === 'daraja' && found.kind !== 'collection' ? found : undefined;
 }
 
 /** Each account with its name, currency and four amounts; the first amount is available. */

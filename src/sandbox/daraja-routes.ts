@@ -1,16 +1,19 @@
-// Safaricom's Daraja at the sandbox operator: tokens, prompts and their queries, payouts, and requests that are answered later.
+// Safaricom's Daraja at the sandbox operator: tokens, prompts and their queries, payouts, reversals, and requests that are answered later.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { accountHolder } from './account-holders.ts';
 import { createBearerTokens, type BearerTokens } from './bearer-tokens.ts';
+import type { PaymentKind } from './behaviours.ts';
 import {
   DUPLICATE,
   INTERNAL,
+  NOT_REVERSIBLE,
   NOT_VISIBLE,
   promptStatus,
   refuse,
   REFUSED_AS,
+  REVERSED_ALREADY,
   THROTTLED,
   UNAVAILABLE,
   UNKNOWN_MERCHANT,
@@ -25,7 +28,7 @@ import {
   type DarajaError,
   type ResultIds,
 } from './daraja-answers.ts';
-import type { DarajaCommands } from './daraja-commands.ts';
+import { withReceipt, type DarajaCommands } from './daraja-commands.ts';
 import { newCheckoutRequestId, newConversationId, newRequestId } from './daraja-ids.ts';
 import { createDarajaKeys, type DarajaKeys } from './daraja-keys.ts';
 import { pullPage } from './daraja-pull.ts';
@@ -41,6 +44,7 @@ import {
   type DarajaB2c,
   type DarajaCommand,
   type DarajaRead,
+  type DarajaReversal,
   type DarajaStkPush,
 } from './daraja-request.ts';
 import { cutConnection } from './fault-switches.ts';
@@ -124,12 +128,7 @@ export function createDarajaRouter(deps: DarajaRouterDeps): Router {
       ask: (isInitiator) => serving.commands.askBalance({ request, isInitiator }),
     }),
   );
-  post('/mpesa/reversal/v1/request', readReversal, (ctx, request, serving) =>
-    command(ctx, request, serving, {
-      party: ['ReceiverParty', request.ReceiverParty],
-      ask: (isInitiator) => serving.commands.reverse({ request, isInitiator }),
-    }),
-  );
+  post('/mpesa/reversal/v1/request', readReversal, reverse);
   post('/mpesa/b2c/hakikisha/v1/hakikisha', readNameLookUp, lookUpName);
   post('/pulltransactions/v1/query', readPull, (ctx, request, { store }) => {
     const isOurs = request.ShortCode === daraja.shortcode;
@@ -226,6 +225,47 @@ function outOfBounds(amount: number): Transaction['refusedAs'] {
   return amount > PAYOUT_BOUNDS.most ? REFUSED_AS.tooHigh : null;
 }
 
+// M-Pesa reverses payments of customers, and no payouts. Each request is a reversal of its own, as for prompts.
+async function reverse(ctx: Context, request: DarajaReversal, serving: Serving): Promise<void> {
+  const { daraja, commands, intake, store, tokens } = serving;
+  if (request.ReceiverParty !== daraja.shortcode) {
+    refuse(ctx, wrongField('ReceiverParty'));
+    return;
+  }
+  const isInitiator = await hasInitiator(request.Initiator, request.SecurityCredential, serving);
+  const found = withReceipt(store, request.TransactionID);
+  const original = found?.kind === 'collection' ? found.operatorReference : '';
+  const isRefused = ({ originalReference: of, state }: Transaction) => of === original && state === 'NOT_ACCEPTED';
+  const refused = store.list({ kind: 'refund', wire: 'daraja' }, Infinity).find(isRefused);
+  const ids = {
+    originatorId: refused?.externalId ?? newRequestId(),
+    conversationId: refused?.issuedId ?? newConversationId(),
+  };
+  const fields = { amount: request.Amount, externalId: ids.originatorId, note: request.Remarks };
+  const result = await intake.receiveRefund({
+    ...requestOf('refund', { ...fields, phone: '', callbackUrl: request.ResultURL }),
+    operatorReference: ids.originatorId.toLowerCase(),
+    originalReference: original,
+    issuedId: ids.conversationId,
+    timeoutUrl: request.QueueTimeOutURL,
+    refusedAs: isInitiator ? null : REFUSED_AS.initiator,
+  });
+  if (result === 'original_not_paid' || result === 'original_not_refundable') {
+    const said = (await countReversal(store, original)) ? REVERSED_ALREADY : NOT_REVERSIBLE;
+    ctx.body = accepted(commands.refuseReversal({ request, isInitiator }, said));
+    return;
+  }
+  const unreadable = unreadableSend(store.get(ids.originatorId.toLowerCase()));
+  sendIntakeResult(ctx, result, { acceptance: accepted(ids), tokens, unreadable });
+}
+
+/** Counts a further request to reverse this payment; false if it is not reversed. */
+async function countReversal(store: TransactionStore, original: string): Promise<boolean> {
+  const earlier = store.refundOf(original);
+  if (earlier !== undefined) await store.put({ ...earlier, requestsReceived: earlier.requestsReceived + 1 });
+  return earlier !== undefined || (store.get(original)?.givenBackAtMs ?? null) !== null;
+}
+
 async function command(
   ctx: Context,
   { Initiator, SecurityCredential }: DarajaCommand,
@@ -285,7 +325,10 @@ function lookUpName(ctx: Context, { header, body }: NameLookUp, { daraja }: Serv
 
 type Fields = Pick<SandboxRequest, 'phone' | 'amount' | 'externalId' | 'callbackUrl'> & { readonly note: string };
 
-function requestOf(kind: 'collection' | 'payout', fields: Fields): Omit<SandboxRequest, 'operatorReference'> {
+function requestOf<Kind extends PaymentKind>(
+  kind: Kind,
+  fields: Fields,
+): Omit<SandboxRequest, 'operatorReference' | 'kind'> & { readonly kind: Kind } {
   const { note, ...payment } = fields;
   return {
     ...payment,

@@ -131,7 +131,11 @@ async function callBackAsDecided(decided: Transaction, deps: Deps): Promise<void
 const BODIES: Readonly<Record<Transaction['wire'], (transaction: Transaction, store: TransactionStore) => unknown>> = {
   'mtn-momo': toWire,
   'airtel-money': callbackBody,
-  daraja: (transaction, store) => darajaMessage(transaction, store.balance(transaction.currency)),
+  daraja: (transaction, store) =>
+    darajaMessage(transaction, {
+      balance: store.balance(transaction.currency),
+      original: store.get(transaction.originalReference ?? ''),
+    }),
 };
 
 function bodyOf(transaction: Transaction, store: TransactionStore): unknown {

@@ -95,7 +95,7 @@ function assemble(settings: SandboxSettings, store: TransactionStore) {
   }
   let commands: DarajaCommands | undefined;
   if (daraja !== null) {
-    commands = createDarajaCommands({ settings, daraja, store, decisions, callbacks });
+    commands = createDarajaCommands({ settings, daraja, store, callbacks });
     const { middleware } = faults;
     app.use(createDarajaRouter({ settings, daraja, store, intake, commands, faults: middleware }).routes());
   }

@@ -118,6 +118,26 @@ describe('the checker of campaigns', () => {
     });
   });
 
+  it('finds a refund of M-Pesa by its collection, and lets one wait of which nobody was told', () => {
+    const refunded = payment({
+      ...{ kind: 'refund', operatorReference: '71840-27539181-1', externalId: '71840-27539181-1' },
+      ...{ originalReference: 'ws_co_1', promptsRaised: 0, transfersTaken: 1, row: '018' },
+    });
+    const collection = { ...COLLECTION, state: 'reversed' };
+    const reversal: ReversalRow = {
+      ...{ ...PAYOUT_ROW, ...KES, id: 'rev_1', state: 'succeeded', collectionId: collection.id },
+      operatorReference: '7d9f3c52-1f0e-4b7a-8c1d-ba9876543210',
+    };
+    const rulesOf = (row: ReversalRow, payments = [payment({}), refunded]) =>
+      judge(payments, { collection, reversal: row }).filter((violation) => !violation.includes('release'));
+    assert.deepEqual(rulesOf(reversal), []);
+    const twice = { ...refunded, operatorReference: '71840-27539181-2' };
+    assert.ok(rulesOf(reversal, [payment({}), refunded, twice]).includes('sent_twice rev_1'));
+    const waiting = { ...reversal, state: 'reconciling' };
+    assert.ok(!rulesOf(waiting).includes('payment_stuck rev_1'));
+    assert.ok(rulesOf(waiting, [payment({}), { ...refunded, row: '000' }]).includes('payment_stuck rev_1'));
+  });
+
   it('counts shillings of Kenya in cents, and knows the receipts of each wire', () => {
     assert.equal(minorAmountOf(payment({})), 5000);
     assert.equal(minorAmountOf(payment({ currency: 'UGX' })), 50);

@@ -77,7 +77,7 @@ function reportsEachRow(tested: Tested, harness: () => AdapterHarness): void {
       const compared = { ...tested, harness: harness(), before, phone: harness().phone(row), issuedId };
       await assertOutcome(expected, status, compared);
       const called = await until(
-        () => callbacksOf(harness(), reference),
+        () => callbacksOf(harness(), reference, direction.name),
         (count) => count >= callbacks,
       );
       assert.equal(called, callbacks);
@@ -101,7 +101,7 @@ function reportsEachRow(tested: Tested, harness: () => AdapterHarness): void {
   it('gets the callback of row 012 before the response to the send', async () => {
     const reference = randomUUID();
     await send(direction, harness(), '012', reference);
-    assert.equal(callbacksOf(harness(), reference), 1);
+    assert.equal(callbacksOf(harness(), reference, direction.name), 1);
   });
 }
 
@@ -195,8 +195,9 @@ async function assertReturned(paid: StatusOutcome, status: () => Promise<StatusO
 
 /** What came to the address of the payment names it, and says money and receipt of what was paid. */
 function assertMessages({ outcome, message = outcome }: ConformanceRow, reference: string, compared: Compared): void {
-  const { harness, capabilities, issuedId } = compared;
-  for (const { status, issuedId: named, operatorReference } of harness.messages?.('result', reference) ?? []) {
+  const { harness, direction, capabilities, issuedId } = compared;
+  const messages = harness.messages?.('result', reference, direction.name) ?? [];
+  for (const { status, issuedId: named, operatorReference } of messages) {
     assertSaid(message, status, { ...compared, says: { amount: true, receipt: true } });
     if (issuedId !== null) assert.equal(named, issuedId);
     if (capabilities.statusKey === 'ours') assert.equal(operatorReference, reference);
@@ -212,7 +213,7 @@ async function receiptOf(direction: Direction, harness: AdapterHarness): Promise
   if (harness.messages === null) return paid.receipt;
   const { messages } = harness;
   const [message] = await until(
-    () => messages('result', reference),
+    () => messages('result', reference, direction.name),
     ({ length }) => length > 0,
   );
   assert.ok(message?.status.kind === 'succeeded');

@@ -24,7 +24,7 @@ export type AdapterHarness = {
    * What came to the address of this purpose for a payment or query, oldest first, as the adapter reads it. Null: the operator's callbacks
    * are only hints.
    */
-  readonly messages: ((purpose: MessagePurpose, id: string) => readonly OperatorMessage[]) | null;
+  readonly messages: ((purpose: MessagePurpose, id: string, name: DirectionName) => readonly OperatorMessage[]) | null;
   /** The operator's own counts: requests, and how often one raised a prompt or was accepted as a transfer. */
   seen(operatorReference: string): Promise<{ requestsReceived: number; timesAccepted: number }>;
   setFaults(faults: Record<string, unknown>): Promise<void>;
@@ -115,11 +115,15 @@ export async function statusOf(
   const answered = await direction.status(operator, payment);
   if (answered.kind !== 'asked') return answered;
   const [message] = await until(
-    () => messages?.('query', queryId) ?? [],
+    () => messages?.('query', queryId, direction.name) ?? [],
     ({ length }) => length > 0,
   );
   assert.ok(message !== undefined, 'no answer came to the address of the query');
-  if (message.status.kind !== 'unknown') assert.equal(message.operatorReference, operatorReference);
+  const { statusKey } = capabilitiesFor(direction, operator.id);
+  if (message.status.kind !== 'unknown') {
+    const named = statusKey === 'ours' ? message.operatorReference : message.issuedId;
+    assert.equal(named, statusKey === 'ours' ? operatorReference : issuedId);
+  }
   return message.status;
 }
 
@@ -127,9 +131,13 @@ export async function statusOf(
 export async function collected(harness: AdapterHarness, row: string): Promise<PaidCollection> {
   const reference = randomUUID();
   const send = await collection.prepare(harness, row);
+  // A further send might raise a second prompt.
   await until(
-    () => send(reference),
-    ({ kind }) => kind === 'accepted',
+    async () => {
+      const outcome = await send(reference);
+      return outcome.kind === 'accepted' || (await harness.seen(reference)).timesAccepted > 0;
+    },
+    (isAccepted) => isAccepted,
   );
   const paid = await until(
     () => statusOf(collection, harness, reference),
@@ -145,8 +153,12 @@ export function final(status: () => Promise<StatusOutcome>, isUnknownFirst = fal
 }
 
 /** How many callbacks about the payment came, or messages to its own address. */
-export function callbacksOf({ operator, callbacks, messages }: AdapterHarness, operatorReference: string): number {
-  if (messages !== null) return messages('result', operatorReference).length;
+export function callbacksOf(
+  { operator, callbacks, messages }: AdapterHarness,
+  operatorReference: string,
+  name: DirectionName,
+): number {
+  if (messages !== null) return messages('result', operatorReference, name).length;
   return callbacks.filter((body) => operator.parseCallback(body)?.operatorReference === operatorReference).length;
 }
 

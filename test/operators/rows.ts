@@ -111,6 +111,13 @@ const DARAJA: Dialect = {
       '013': { message: 'succeeded' },
       '015': { callbacks: 1, message: 'succeeded' },
     },
+    refund: {
+      ...SENT_ONCE,
+      // Without the id that Daraja issues nobody can ask: the message to the address of the refund alone tells.
+      '014': { sends: ['unknown'], outcome: 'unknown', message: 'succeeded' },
+      '018': { sends: ['unknown'], outcome: 'unknown' },
+      '023': { sends: ['accepted'], statuses: [], outcome: 'unknown', message: 'succeeded' },
+    },
   },
   namesReturned: true,
   // Each send tries a new token.

@@ -2,20 +2,26 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { RefundCapabilities } from '../../src/domain/payments/operator-catalogue.ts';
+import type { SendOutcome } from '../../src/operators/port.ts';
+import { until } from '../sandbox/sandbox-harness.ts';
 import { sentAs } from '../support/sent-payment.ts';
 import {
   asOriginal,
   collected,
   directionsOf,
   final,
+  issuedIdOf,
   send,
   statusOf,
   type AdapterHarness,
   type PaidCollection,
 } from './directions.ts';
 
-/** A refund that is sent once is refused only if the operator does not know the collection. */
-export function refusesWrongRefunds({ send: sends }: RefundCapabilities, harness: () => AdapterHarness): void {
+/**
+ * A refund that is sent once is refused only if the operator does not know the collection. One whose result is a message is accepted, and
+ * the message does not say that it is paid.
+ */
+export function refusesWrongRefunds({ send: sends, status }: RefundCapabilities, harness: () => AdapterHarness): void {
   const never = sends === 'idempotent' ? 'not_found' : 'unknown';
   const asAsked = (original: PaidCollection) => {
     const request = { operatorReference: randomUUID(), ...asOriginal(original), note: 'Refund' };
@@ -25,6 +31,10 @@ export function refusesWrongRefunds({ send: sends }: RefundCapabilities, harness
   async function refuse(original: PaidCollection): Promise<void> {
     const request = asAsked(original);
     const outcome = await harness().operator.refundCollection(request);
+    if (status === 'by_callback') {
+      await staysUnpaid(outcome, request.operatorReference);
+      return;
+    }
     assert.ok(outcome.kind === 'refused', JSON.stringify(outcome));
     assert.equal(outcome.code, 'operator_rejected');
     const { operatorReference, originalOperatorReference } = request;
@@ -32,20 +42,29 @@ export function refusesWrongRefunds({ send: sends }: RefundCapabilities, harness
     assert.equal((await harness().operator.getRefundStatus(refund)).kind, never);
   }
 
-  it('returns refused for a refund of an unknown or an unpaid collection', async () => {
+  async function staysUnpaid(outcome: SendOutcome, reference: string): Promise<void> {
+    assert.equal(outcome.kind, 'accepted');
+    const [message] = await until(
+      () => harness().messages?.('result', reference, 'refund') ?? [],
+      ({ length }) => length > 0,
+    );
+    assert.equal(message?.status.kind, 'unknown');
+  }
+
+  it('pays no refund of an unknown or an unpaid collection', async () => {
     await refuse({ reference: randomUUID(), receipt: 'CI1' });
     const [collection] = directionsOf(harness().operator.id);
     const reference = randomUUID();
-    await send(collection, harness(), '001', reference);
-    await final(() => statusOf(collection, harness(), reference));
+    const issuedId = issuedIdOf(await send(collection, harness(), '001', reference));
+    await final(() => statusOf(collection, harness(), reference, issuedId));
     await refuse({ reference, receipt: 'CI1' });
   });
 
-  it('does not accept a second refund under another reference', async () => {
+  it('pays no second refund under another reference', async () => {
     const original = await collected(harness(), '500');
     const { operator } = harness();
-    assert.deepEqual(await operator.refundCollection(asAsked(original)), { kind: 'accepted' });
-    if (sends === 'idempotent') await refuse(original);
+    assert.equal((await operator.refundCollection(asAsked(original))).kind, 'accepted');
+    if (sends === 'idempotent' || status === 'by_callback') await refuse(original);
     else assert.equal((await operator.refundCollection(asAsked(original))).kind, 'unknown');
   });
 }

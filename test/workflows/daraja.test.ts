@@ -1,14 +1,23 @@
 // Payments at M-Pesa from the request to the last webhook: statuses that come by callback, and responses that are lost.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { assertError } from '../api/responses.ts';
 import { messagePath } from '../../src/security/callback-token.ts';
 import { allRows, countRows, oneRow } from '../db/rows.ts';
 import { call } from '../support/api.ts';
 import { ATTESTATION_RING } from '../support/attestation.ts';
 import { availableBalance, pay, untilState, type Payment } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived, PAID_TRANSITIONS } from '../support/payment-events.ts';
-import { balanceOf, fetchPayout, releasedPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
+import {
+  balanceOf,
+  fetchPayout,
+  releasedPayout,
+  releaseRefund,
+  transfersAccepted,
+  untilPayoutState,
+} from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
-import { decideAtSandbox, promptsRaised, sandboxTransactions } from '../support/sandbox-operator.ts';
+import { decideAtSandbox, promptsRaised, sandboxTransactions, switchFaults } from '../support/sandbox-operator.ts';
 import { eventually, type TestMerchant } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { itFailsAtRows } from './failing-rows.ts';
@@ -157,6 +166,91 @@ describe('a payment at M-Pesa', () => {
       assert.deepEqual(await balanceOf(testEnv, merchant), [15_000, 5000]);
       assert.equal(await transfersAccepted(testEnv, payout), 1);
     });
+  });
+});
+
+describe('a collection at M-Pesa', () => {
+  const testEnv = useTestEnvironment({
+    hasDaraja: true,
+    environment: { MALIPO_PROMPT_WINDOW_MS: '120000', MALIPO_RECONCILE_FOR_MS: '120000' },
+  });
+  let merchant: TestMerchant;
+
+  beforeEach(async () => {
+    merchant = await testEnv.addMerchant('KES');
+  });
+  afterEach(() => switchFaults(testEnv, {}));
+
+  async function paid(row: string): Promise<Payment> {
+    const payment = await pay(testEnv, row, { merchant, fields: { phone: phoneFor(row) } });
+    await untilState(testEnv, payment, 'succeeded');
+    return payment;
+  }
+
+  const hasReceipt = ({ id }: Payment) =>
+    countRows(testEnv.db, 'payments WHERE id = $1 AND operator_receipt IS NOT NULL', [id]);
+  const pathOf = ({ id }: Payment) => `/v1/console/collections/${id}/reversal`;
+  const refundsOf = async ({ phone }: Payment) =>
+    (await sandboxTransactions(testEnv, phone)).filter(({ kind }) => kind === 'refund');
+
+  /** Its refund is requested and released. */
+  async function refunded(row: string) {
+    const payment = await paid(row);
+    await eventually('the receipt', async () => (await hasReceipt(payment)) === 1);
+    const maker = await logInAs(testEnv, merchant.id, 'maker');
+    const requested = await maker.call('POST', pathOf(payment), { idempotencyKey: randomUUID() });
+    assert.equal(requested.status, 202, requested.text);
+    const id = String(requested.json['id']);
+    const released = await releaseRefund(await logInAs(testEnv, merchant.id, 'approver'), id);
+    assert.equal(released.status, 200, released.text);
+    const untilRefund = (state: string) =>
+      eventually(`the refund to be ${state}`, async () => {
+        const { json } = await maker.call('GET', pathOf(payment));
+        return json['state'] === state && json;
+      });
+    return { payment, id, untilRefund };
+  }
+
+  for (const row of ['000', '009', '012', '014', '016', '019', '022', '023']) {
+    it(`is refunded once by the message to the refund’s own address, at row ${row} of the sandbox’s table`, async () => {
+      const { payment, untilRefund } = await refunded(row);
+      await untilRefund('succeeded');
+      await untilState(testEnv, payment, 'reversed');
+      const [refund, ...others] = await refundsOf(payment);
+      assert.deepEqual([refund?.transfersTaken, others], [1, []]);
+      assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
+    });
+  }
+
+  it('is not refunded again while nobody knows of the refund: it waits for a person', async () => {
+    const { payment, untilRefund } = await refunded('018');
+    await untilRefund('reconciling');
+    const [refund, ...others] = await refundsOf(payment);
+    assert.deepEqual([refund?.requestsReceived, refund?.transfersTaken, others], [1, 1, []]);
+    await untilState(testEnv, payment, 'succeeded');
+  });
+
+  it('stays paid where two messages agree that its refund failed', async () => {
+    await switchFaults(testEnv, { floatLow: true });
+    const { payment, id, untilRefund } = await refunded('000');
+    const { failure } = (await untilRefund('failed')) as { failure?: { code: string } };
+    assert.equal(failure?.code, 'operator_unavailable');
+    const purposes = await allRows<{ purpose: string }>(
+      testEnv.db,
+      'SELECT DISTINCT purpose FROM operator_callbacks WHERE payment_id = $1 ORDER BY 1',
+      [id],
+    );
+    assert.deepEqual(purposes, [{ purpose: 'query' }, { purpose: 'result' }]);
+    await untilState(testEnv, payment, 'succeeded');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
+  });
+
+  it('is not refunded before its receipt is known, and nothing is recorded', async () => {
+    const payment = await paid('004');
+    const maker = await logInAs(testEnv, merchant.id, 'maker');
+    const response = await maker.call('POST', pathOf(payment), { idempotencyKey: randomUUID() });
+    assert.match(assertError(response, 'state_conflict').message, /has not told the receipt/);
+    assert.equal((await maker.call('GET', pathOf(payment))).status, 404);
   });
 });
 

@@ -126,6 +126,15 @@ const ASKED_BY_OUR_KEY = {
   settles: 'later',
 } as const;
 
+const TOLD_BY_MESSAGE = {
+  send: 'once',
+  status: 'by_callback',
+  listsPaid: false,
+  statusSays: { amount: true, receipt: true },
+  authorisation: null,
+  settles: 'later',
+} as const;
+
 type Messages = {
   readonly purposes: readonly MessagePurpose[];
   /** The body of our response, in the operator's format. It confirms receipt of the message, and does not report its effect. */
@@ -203,16 +212,8 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
         authorisation: 'prompt',
         settles: 'later',
       },
-      payout: {
-        send: 'once',
-        status: 'by_callback',
-        statusKey: 'ours',
-        listsPaid: false,
-        statusSays: { amount: true, receipt: true },
-        authorisation: null,
-        settles: 'later',
-      },
-      refund: null,
+      payout: { ...TOLD_BY_MESSAGE, statusKey: 'ours' },
+      refund: { ...TOLD_BY_MESSAGE, statusKey: 'theirs', needs: 'receipt', statusOf: 'refund' },
     },
     messages: {
       purposes: ['result', 'timeout', 'query'],

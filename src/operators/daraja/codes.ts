@@ -2,7 +2,7 @@
 import type { FailureCode } from '../../domain/payments/failure.ts';
 
 /** The kind of request. Some codes mean something else when our own money moves. */
-export type DarajaUse = 'collection' | 'payout';
+export type DarajaUse = 'collection' | 'payout' | 'refund';
 
 /**
  * `paid`, `failed`: final for this payment. `pending`: not decided yet. `account`: M-Pesa refuses our own account, whatever the payment.
@@ -56,12 +56,22 @@ const PAYOUT_CODES: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeani
   ['SFC_IC0003', failed('payer_not_found')],
 ]);
 
+// Of a reversal Daraja documents few codes. 21 refuses the initiator of a payout, and Daraja's example of a reversal that succeeded has it.
+const REFUND_CODES: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
+  ['0', PAID],
+  ['1', { ...failed('operator_unavailable'), isFloatLow: true }],
+  ['17', BUSY],
+  ['26', BUSY],
+  ['2001', ACCOUNT],
+]);
+
 const CODES: Readonly<Record<DarajaUse, ReadonlyMap<string, CodeMeaning>>> = {
   collection: COLLECTION_CODES,
   payout: PAYOUT_CODES,
+  refund: REFUND_CODES,
 };
 
-/** The meaning of the result code for this kind of payment; null if the code is not listed or belongs to the other kind. */
+/** The meaning of the result code for this kind of payment; null if the code is not listed or belongs to another kind. */
 export function meaningOf(code: string, use: DarajaUse): CodeMeaning | null {
   return CODES[use].get(code) ?? null;
 }

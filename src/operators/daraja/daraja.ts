@@ -1,4 +1,4 @@
-// Safaricom's Daraja behind the operator port: prompts of M-Pesa with their query, and payouts whose results come by callback.
+// Safaricom's Daraja behind the operator port: prompts of M-Pesa with their query, and payouts and refunds whose results come by callback.
 import { randomUUID } from 'node:crypto';
 import { createOperatorHttpClient, withDeadline, type HttpRequest } from '../http-client.ts';
 import type { MayCallAgain, Operator, SendOutcome, SentPayment, StatusOutcome } from '../port.ts';
@@ -8,7 +8,15 @@ import { publicKeyOf } from './credential.ts';
 import { readMessage } from './messages.ts';
 import { readNameResponse } from './names.ts';
 import { createPaidList } from './pull.ts';
-import { nameLookUp, paymentRequest, stkPush, stkQuery, transactionStatus, type DarajaParty } from './requests.ts';
+import {
+  nameLookUp,
+  paymentRequest,
+  reversal,
+  stkPush,
+  stkQuery,
+  transactionStatus,
+  type DarajaParty,
+} from './requests.ts';
 import { openDarajaSession, type DarajaCredentials } from './session.ts';
 import { readAskedResponse, readPromptStatus, readSendResponse } from './statuses.ts';
 
@@ -32,9 +40,14 @@ const NOT_SENT: SendOutcome = {
   cause: 'account',
   isUnprocessed: true,
 };
-const NO_REFUNDS: SendOutcome = { kind: 'refused', code: 'operator_rejected', operatorCode: 'REFUNDS_NOT_OFFERED' };
+const NO_RECEIPT: SendOutcome = {
+  kind: 'unknown',
+  reason: 'not sent: no receipt of the collection',
+  isUnprocessed: true,
+};
 const NEVER_SENT: StatusOutcome = { kind: 'unknown', reason: 'not asked: never sent', isUnprocessed: true };
 const NOT_LISTED: StatusOutcome = { kind: 'unknown', reason: 'not listed as paid' };
+const NO_ID: StatusOutcome = { kind: 'unknown', reason: 'not asked: no id of the refund', isUnprocessed: true };
 const NO_QUERY_ID: StatusOutcome = {
   kind: 'unknown',
   reason: 'not asked: no address for the answer',
@@ -42,7 +55,7 @@ const NO_QUERY_ID: StatusOutcome = {
 };
 
 /**
- * Daraja raises a prompt for each request and guarantees nothing about a repeated payout, so a send is made once: the adapter repeats only
+ * Daraja raises a prompt for each request and guarantees nothing about a repeated payout or refund, so a send is made once: the adapter repeats only
  * a send whose token was refused. Throws if the certificate is invalid. Holds connections until `close`.
  */
 export function createDaraja(config: DarajaConfig): Operator {
@@ -58,6 +71,17 @@ export function createDaraja(config: DarajaConfig): Operator {
 
   async function queryPrompt(issuedId: string): Promise<StatusOutcome> {
     return readPromptStatus(await session.call(stkQuery(issuedId, party, nowMs())), issuedId);
+  }
+
+  async function ask(
+    { operatorReference, queryId }: SentPayment,
+    conversationId: string | null,
+    shortcode: string,
+  ): Promise<StatusOutcome> {
+    if (conversationId === null) return NO_ID;
+    if (queryId === null) return NO_QUERY_ID;
+    const query = transactionStatus({ conversationId, shortcode, operatorReference, queryId }, party);
+    return readAskedResponse(await session.call(query));
   }
 
   // A payment listed with our reference is paid. If none is listed, the prompt that a message names can only prove a failure.
@@ -87,12 +111,12 @@ export function createDaraja(config: DarajaConfig): Operator {
     getCollectionStatus: (payment, mayCallAgain) =>
       payment.issuedId === null ? findWithin(payment, mayCallAgain, timeoutMs) : queryPrompt(payment.issuedId),
     sendPayout: (request) => send(paymentRequest(request, party), 'payout', request.operatorReference),
-    async getPayoutStatus({ operatorReference, queryId }) {
-      if (queryId === null) return NO_QUERY_ID;
-      return readAskedResponse(await session.call(transactionStatus(operatorReference, queryId, party)));
+    getPayoutStatus: (payment) => ask(payment, payment.operatorReference, party.payoutShortcode),
+    async refundCollection(request) {
+      if (request.originalReceipt === null) return NO_RECEIPT;
+      return send(reversal(request, party), 'refund', request.operatorReference);
     },
-    refundCollection: () => Promise.resolve(NO_REFUNDS),
-    getRefundStatus: () => Promise.resolve({ kind: 'not_found' }),
+    getRefundStatus: (refund) => ask(refund, refund.issuedId, party.shortcode),
     async getPayeeName(phone) {
       const request = nameLookUp(phone, party, { requestId: randomUUID(), nowMs: nowMs() });
       if (request === null) return { kind: 'unknown', reason: 'not asked: of another market' };

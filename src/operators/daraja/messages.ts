@@ -1,6 +1,7 @@
-// Reads Daraja's messages to the addresses that we gave it: the result of a prompt or payout, a timeout, the answer to a status query.
+// Reads Daraja's messages to the addresses that we gave it: the result of a prompt, payout or refund, a timeout, the answer to a status query.
 import { z } from 'zod';
 import type { MessagePurpose } from '../../domain/payments/operator-catalogue.ts';
+import type { PaymentKind } from '../../domain/payments/payment.ts';
 import type { OperatorMessage, Paid, StatusOutcome } from '../port.ts';
 import { meaningOf, stateOf, type CodeMeaning, type DarajaUse } from './codes.ts';
 import {
@@ -42,7 +43,7 @@ type Result = z.infer<typeof resultBody>['Result'];
  * Reads tolerantly and concludes strictly: a code, word or shape that is not listed is `unknown`, and so is a message that names no
  * payment or contradicts itself. Never throws. Null if the body is no message of Daraja for this purpose.
  */
-export function readMessage(purpose: MessagePurpose, body: unknown): OperatorMessage | null {
+export function readMessage(purpose: MessagePurpose, body: unknown, kind: PaymentKind): OperatorMessage | null {
   const prompt = promptBody.safeParse(body);
   if (prompt.success) return purpose === 'result' ? readPromptCallback(prompt.data.Body.stkCallback) : null;
   const parsed = resultBody.safeParse(body);
@@ -50,11 +51,11 @@ export function readMessage(purpose: MessagePurpose, body: unknown): OperatorMes
   const { Result: result } = parsed.data;
   switch (purpose) {
     case 'result':
-      return readPayoutResult(result);
+      return kind === 'reversal' ? readRefundResult(result) : readPayoutResult(result);
     case 'timeout':
-      return { ...idsOf(result), status: unknown('timeout') };
+      return { ...idsOf(result, kind), status: unknown('timeout') };
     case 'query':
-      return readStatusResult(result);
+      return readStatusResult(result, kind);
   }
 }
 
@@ -78,7 +79,7 @@ function promptStatus({ ResultCode, CallbackMetadata: metadata }: PromptCallback
 }
 
 function readPayoutResult(result: Result): OperatorMessage {
-  const ids = idsOf(result);
+  const ids = idsOf(result, 'payout');
   if (ids.operatorReference === null) return { ...ids, status: unknown('no reference of ours') };
   // A result of another type is followed by another message.
   if (!isFinal(result)) return { ...ids, status: unknown('not final') };
@@ -98,12 +99,30 @@ function paidPayout(values: NamedValues, { TransactionID: transactionId }: Resul
   return settled('succeeded', { receipt, amount, phone: valueOf(values, 'receiverpartypublicname', phoneIn) });
 }
 
-/** The ids of the answer itself are those of the query. Its parameters name the payment. */
-function readStatusResult(result: Result): OperatorMessage {
+function readRefundResult(result: Result): OperatorMessage {
+  const ids = idsOf(result, 'reversal');
+  if (ids.issuedId === null) return { ...ids, status: unknown('no id of the refund') };
+  if (!isFinal(result)) return { ...ids, status: unknown('not final') };
   const values = parametersOf(result);
-  const reference = valueOf(values, 'originatorconversationid', referenceIn);
-  const conversation = valueOf(values, 'conversationid', issuedIdIn);
-  const ids = { operatorReference: reference ?? null, issuedId: conversation ?? null };
+  const [code, meaning] = readCode(result.ResultCode, 'refund');
+  const original = valueOf(values, 'originaltransactionid', receiptIn);
+  if (meaning?.kind !== 'paid') {
+    return { ...ids, status: original === undefined ? unpaid(code, meaning) : unknown('unpaid with a receipt') };
+  }
+  // The receipt of the reversal, which is not that of the collection.
+  const receipt = receiptIn(result.TransactionID);
+  const amount = valueOf(values, 'amount', amountIn);
+  const phone = valueOf(values, 'creditpartypublicname', phoneIn);
+  return { ...ids, status: settled('succeeded', { receipt, amount, phone }) };
+}
+
+/** The ids of the answer itself are those of the query. Its parameters name the payment. */
+function readStatusResult(result: Result, kind: PaymentKind): OperatorMessage {
+  const values = parametersOf(result);
+  const isRefund = kind === 'reversal';
+  const reference = isRefund ? undefined : valueOf(values, 'originatorconversationid', referenceIn);
+  const issued = valueOf(values, isRefund ? 'originatorconversationid' : 'conversationid', issuedIdIn);
+  const ids = { operatorReference: reference ?? null, issuedId: issued ?? null };
   const [code, meaning] = readCode(result.ResultCode, 'payout');
   // Any other code is about the query, and carries no payment information.
   if (meaning?.kind !== 'paid' || !isFinal(result)) {
@@ -190,7 +209,12 @@ function readCode(value: unknown, use: DarajaUse): [code: string | null, meaning
   return [code, code === null ? null : meaningOf(code, use)];
 }
 
-function idsOf({ OriginatorConversationID, ConversationID }: Result): Omit<OperatorMessage, 'status'> {
+// Daraja issues both ids of a refund. The first one names the refund in queries.
+function idsOf(
+  { OriginatorConversationID, ConversationID }: Result,
+  kind: PaymentKind,
+): Omit<OperatorMessage, 'status'> {
+  if (kind === 'reversal') return { operatorReference: null, issuedId: issuedIdIn(OriginatorConversationID) };
   return { operatorReference: referenceIn(OriginatorConversationID), issuedId: issuedIdIn(ConversationID) };
 }
 

@@ -4,7 +4,7 @@ import type { MessagePurpose } from '../../domain/payments/operator-catalogue.ts
 import { exponentOf, type Money } from '../../domain/money.ts';
 import type { HttpRequest } from '../http-client.ts';
 import { cleanNote } from '../payer-note.ts';
-import type { PayoutRequest, PromptRequest } from '../port.ts';
+import type { PayoutRequest, PromptRequest, RefundRequest } from '../port.ts';
 import { accountReferenceOf } from './account-reference.ts';
 import { promptPassword, securityCredential, timestampOf } from './credential.ts';
 
@@ -31,7 +31,7 @@ const REMARKS_RULES = { maxLength: 100, fallback: 'Payment' };
 
 /** Null if the currency or the phone belongs to another market, or the amount has cents: nothing may be sent then. */
 export function stkPush(request: PromptRequest, party: DarajaParty, nowMs: number): HttpRequest | null {
-  const amount = wholeShillings(request);
+  const amount = amountOf(request);
   if (amount === null) return null;
   const { operatorReference, phone } = request;
   return post('/mpesa/stkpush/v1/processrequest', {
@@ -53,7 +53,7 @@ export function stkQuery(checkoutRequestId: string, party: DarajaParty, nowMs: n
 
 /** Null in the cases of `stkPush`. */
 export function paymentRequest(request: PayoutRequest, party: DarajaParty): HttpRequest | null {
-  const amount = wholeShillings(request);
+  const amount = amountOf(request);
   if (amount === null) return null;
   const { operatorReference, phone } = request;
   return post('/mpesa/b2c/v3/paymentrequest', {
@@ -72,14 +72,46 @@ export function paymentRequest(request: PayoutRequest, party: DarajaParty): Http
   });
 }
 
+/** Returns the collection with this receipt to its payer. Null without a receipt, for another currency or for cents. */
+export function reversal(request: RefundRequest, party: DarajaParty): HttpRequest | null {
+  const { operatorReference, originalReceipt } = request;
+  const amount = wholeShillings(request.money);
+  if (originalReceipt === null || amount === null) return null;
+  return post('/mpesa/reversal/v1/request', {
+    Initiator: party.initiatorName,
+    SecurityCredential: securityCredential(party.initiatorPassword, party.publicKey),
+    CommandID: 'TransactionReversal',
+    TransactionID: originalReceipt,
+    Amount: amount,
+    ReceiverParty: party.shortcode,
+    // Daraja's spelling, and the number of its documents; its examples have 4.
+    RecieverIdentifierType: '11',
+    ResultURL: party.addressOf('result', operatorReference),
+    QueueTimeOutURL: party.addressOf('timeout', operatorReference),
+    Remarks: plainNote(request.note, REMARKS_RULES),
+    Occasion: accountReferenceOf(operatorReference),
+  });
+}
+
+/** A payment as a status query names it: by the id of its request, ours or Daraja's, and by the shortcode whose money it moved. */
+type Asked = {
+  readonly conversationId: string;
+  readonly shortcode: string;
+  readonly operatorReference: string;
+  readonly queryId: string;
+};
+
 /** Daraja sends the answer to the address of the query. */
-export function transactionStatus(operatorReference: string, queryId: string, party: DarajaParty): HttpRequest {
+export function transactionStatus(
+  { conversationId, shortcode, operatorReference, queryId }: Asked,
+  party: DarajaParty,
+): HttpRequest {
   return post('/mpesa/transactionstatus/v1/query', {
     Initiator: party.initiatorName,
     SecurityCredential: securityCredential(party.initiatorPassword, party.publicKey),
     CommandID: 'TransactionStatusQuery',
-    OriginalConversationID: operatorReference,
-    PartyA: party.payoutShortcode,
+    OriginalConversationID: conversationId,
+    PartyA: shortcode,
     // The identifier type of an organisation.
     IdentifierType: '4',
     ResultURL: party.addressOf('query', operatorReference, queryId),
@@ -111,8 +143,12 @@ function signedBy({ shortcode, passkey }: DarajaParty, nowMs: number): Readonly<
   };
 }
 
-function wholeShillings({ phone, money }: { readonly phone: string; readonly money: Money }): string | null {
-  if (!phone.startsWith(CALLING_CODE) || money.currency !== SHILLINGS) return null;
+function amountOf({ phone, money }: { readonly phone: string; readonly money: Money }): string | null {
+  return phone.startsWith(CALLING_CODE) ? wholeShillings(money) : null;
+}
+
+function wholeShillings(money: Money): string | null {
+  if (money.currency !== SHILLINGS) return null;
   const unit = 10n ** BigInt(exponentOf(money.currency));
   return money.amountMinor % unit === 0n ? (money.amountMinor / unit).toString() : null;
 }

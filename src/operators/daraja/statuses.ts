@@ -18,6 +18,13 @@ const answerBody = z.object({
   OriginatorConversationID: any,
 });
 
+/** The field with the id that Daraja issues. A refund is asked about by the id of its request, which is Daraja's, too. */
+const ISSUED_IDS: Readonly<Record<DarajaUse, keyof z.infer<typeof answerBody>>> = {
+  collection: 'CheckoutRequestID',
+  payout: 'ConversationID',
+  refund: 'OriginatorConversationID',
+};
+
 const errorBody = z.object({ errorCode: z.unknown() });
 /** An error body of the gateway in front of Daraja. */
 const faultBody = z.object({ fault: z.object({ detail: z.object({ errorcode: z.string() }) }) });
@@ -53,7 +60,7 @@ export function readSendResponse(response: HttpResult, use: DarajaUse, operatorR
   if (use === 'payout' && !isAbout(answer.OriginatorConversationID, operatorReference)) {
     return { kind: 'unknown', reason: 'answer about another payment' };
   }
-  const issuedId = issuedIdIn(use === 'collection' ? answer.CheckoutRequestID : answer.ConversationID);
+  const issuedId = issuedIdIn(answer[ISSUED_IDS[use]]);
   return { kind: 'accepted', ...(issuedId !== null && { issuedId }) };
 }
 

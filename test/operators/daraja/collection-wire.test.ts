@@ -194,16 +194,4 @@ describe("the Daraja adapter's prompts", () => {
       assert.deepEqual(wire.stub.received, []);
     });
   });
-
-  it('are never refunded', async () => {
-    const refund = { operatorReference: REFERENCE, originalOperatorReference: REFERENCE, originalReceipt: 'SFC1' };
-    const outcome = await wire.operator.refundCollection({
-      ...refund,
-      note: 'x',
-      money: { amountMinor: 100n, currency: 'KES' },
-    });
-    assert.equal(outcome.kind, 'refused');
-    assert.deepEqual(await wire.operator.getRefundStatus({ ...sentAs(REFERENCE), ...refund }), { kind: 'not_found' });
-    assert.deepEqual(wire.stub.received, []);
-  });
 });

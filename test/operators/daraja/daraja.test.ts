@@ -15,7 +15,7 @@ import {
 } from '../../sandbox/sandbox-harness.ts';
 import { ownTokens } from '../../support/own-tokens.ts';
 import { conformsToThePort } from '../conformance.ts';
-import { statusOf, directionsOf, type AdapterHarness } from '../directions.ts';
+import { collectionOf, statusOf, directionsOf, type AdapterHarness } from '../directions.ts';
 
 /** Daraja refuses addresses with the word `query`. */
 const SEGMENTS: Readonly<Record<MessagePurpose, string>> = { result: 'result', timeout: 'timeout', query: 'status' };
@@ -38,15 +38,32 @@ async function startHarness(): Promise<AdapterHarness> {
     tokens: ownTokens(),
   });
 
-  // A prompt is known by its account reference, a payout by our own.
+  type Seen = Readonly<Record<'requestsReceived' | 'promptsRaised' | 'transfersTaken', number>> & {
+    readonly operatorReference: string;
+    readonly originalReference: string | null;
+  };
+
+  async function listed(filter: string): Promise<readonly Seen[]> {
+    return (await (await request(`${sandbox.url}/sandbox/transactions?${filter}`)).body.json()) as Seen[];
+  }
+
+  // A prompt is known by its account reference, a payout by our own, a refund by the prompt of its collection.
+  async function transactionsOf(operatorReference: string): Promise<readonly Seen[]> {
+    const collection = collectionOf(operatorReference);
+    if (collection === undefined) {
+      const references = [accountReferenceOf(operatorReference), operatorReference];
+      return (await Promise.all(references.map((reference) => listed(`reference=${reference}`)))).flat();
+    }
+    const prompts = await listed(`reference=${accountReferenceOf(collection.reference)}`);
+    const originals = new Set(prompts.map((prompt) => prompt.operatorReference));
+    return (await listed('kind=refund')).filter(({ originalReference }) => originals.has(originalReference ?? ''));
+  }
+
   async function seen(operatorReference: string): Promise<{ requestsReceived: number; timesAccepted: number }> {
     const counts = { requestsReceived: 0, timesAccepted: 0 };
-    for (const reference of [accountReferenceOf(operatorReference), operatorReference]) {
-      const response = await request(`${sandbox.url}/sandbox/transactions?reference=${reference}`);
-      for (const one of (await response.body.json()) as Record<string, number>[]) {
-        counts.requestsReceived += one['requestsReceived'] ?? 0;
-        counts.timesAccepted += (one['promptsRaised'] ?? 0) + (one['transfersTaken'] ?? 0);
-      }
+    for (const { requestsReceived, promptsRaised, transfersTaken } of await transactionsOf(operatorReference)) {
+      counts.requestsReceived += requestsReceived;
+      counts.timesAccepted += promptsRaised + transfersTaken;
     }
     return counts;
   }
@@ -58,9 +75,10 @@ async function startHarness(): Promise<AdapterHarness> {
     get callbacks() {
       return receiver.callbacks.map(({ body }) => body);
     },
-    messages(purpose, id) {
+    messages(purpose, id, name) {
       const came = receiver.callbacks.filter(({ path }) => path.endsWith(`/${SEGMENTS[purpose]}/${id}`));
-      return came.flatMap(({ body }) => operator.readMessage?.(purpose, body) ?? []);
+      const kind = name === 'refund' ? 'reversal' : name;
+      return came.flatMap(({ body }) => operator.readMessage?.(purpose, body, kind) ?? []);
     },
     seen,
     setFaults: (faults) => setFaults(sandbox, faults),
@@ -86,16 +104,17 @@ describe('M-Pesa alone', () => {
   const pay = async (reference: string, row: string) => (await payout.prepare(harness, row))(reference);
 
   it('is an operator whose sends are made once', () => {
-    const { collection: ofPrompts, payout: ofPayouts } = OPERATORS.daraja.capabilities;
+    const { collection: ofPrompts, payout: ofPayouts, refund: ofRefunds } = OPERATORS.daraja.capabilities;
     assert.deepEqual([ofPrompts.send, ofPrompts.status, ofPrompts.statusKey], ['once', 'sync', 'theirs']);
     assert.deepEqual([ofPayouts.send, ofPayouts.status, ofPayouts.statusKey], ['once', 'by_callback', 'ours']);
+    assert.deepEqual([ofRefunds?.send, ofRefunds?.status, ofRefunds?.statusKey], ['once', 'by_callback', 'theirs']);
   });
 
   it('reports a payout as pending after a timeout, which is no verdict', async () => {
     const reference = randomUUID();
     await pay(reference, '010');
     const [late] = await until(
-      () => harness.messages?.('timeout', reference) ?? [],
+      () => harness.messages?.('timeout', reference, 'payout') ?? [],
       ({ length }) => length > 0,
     );
     assert.equal(late?.status.kind, 'unknown');

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { FAILURE_CODES } from '../../../src/domain/payments/failure.ts';
 import { readMessage } from '../../../src/operators/daraja/messages.ts';
-import { payoutResult, promptCallback, statusResult } from './samples.ts';
+import { payoutResult, promptCallback, reversalResult, statusResult } from './samples.ts';
 
 const PURPOSES = ['result', 'timeout', 'query'] as const;
+const KINDS = ['collection', 'payout', 'reversal'] as const;
 
 describe('what is no message of Daraja', () => {
   const junk = fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true });
@@ -16,8 +17,8 @@ describe('what is no message of Daraja', () => {
 
   it('never says that anything was paid or failed, and never throws', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...PURPOSES), junk, (purpose, body) => {
-        assert.equal(readMessage(purpose, body), null);
+      fc.property(fc.constantFrom(...PURPOSES), fc.constantFrom(...KINDS), junk, (purpose, kind, body) => {
+        assert.equal(readMessage(purpose, body, kind), null);
       }),
     );
   });
@@ -40,12 +41,13 @@ describe('what is no message of Daraja', () => {
         fields,
         callback,
         noCode,
-        (purpose, result, stkCallback, ResultCode) => {
+        fc.constantFrom(...KINDS),
+        (purpose, result, stkCallback, ResultCode, kind) => {
           for (const body of [
             { Result: { ...result, ResultCode } },
             { Body: { stkCallback: { ...stkCallback, ResultCode } } },
           ]) {
-            assert.match(readMessage(purpose, body)?.status.kind ?? 'unknown', /^unknown$/);
+            assert.match(readMessage(purpose, body, kind)?.status.kind ?? 'unknown', /^unknown$/);
           }
         },
       ),
@@ -58,14 +60,17 @@ describe('what is no message of Daraja', () => {
       promptCallback(1032),
       payoutResult(0),
       payoutResult(2040),
+      reversalResult(0),
+      reversalResult(1),
       statusResult(),
     );
+    const address = fc.tuple(fc.constantFrom(...PURPOSES), fc.constantFrom(...KINDS));
     fc.assert(
-      fc.property(fc.constantFrom(...PURPOSES), real, fc.nat(), noCode, (purpose, message, index, value) => {
+      fc.property(address, real, fc.nat(), noCode, ([purpose, kind], message, index, value) => {
         const body = structuredClone(message);
-        const before = readMessage(purpose, body)?.status.kind;
+        const before = readMessage(purpose, body, kind)?.status.kind;
         replacePart(body, index, value);
-        const status = readMessage(purpose, body)?.status;
+        const status = readMessage(purpose, body, kind)?.status;
         if (status?.kind === 'failed') assert.ok(before === 'failed' && FAILURE_CODES.includes(status.code));
         if (status?.kind === 'succeeded') assert.equal(before, 'succeeded');
         if (status?.kind === 'returned') assert.fail('nothing was returned');

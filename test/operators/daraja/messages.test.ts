@@ -15,6 +15,10 @@ import {
   promptItems,
   RECEIPT,
   REFERENCE,
+  REVERSAL_ID,
+  REVERSED,
+  reversalParameters,
+  reversalResult,
   statusParameters,
   statusResult,
 } from './samples.ts';
@@ -40,7 +44,7 @@ function itReads(cases: readonly Case[], read: (body: unknown) => OperatorMessag
 }
 
 describe('the callback of a prompt at Daraja', () => {
-  const read = (body: unknown) => readMessage('result', body);
+  const read = (body: unknown) => readMessage('result', body, 'payout');
 
   it('names the prompt, and no reference of ours', () => {
     for (const code of [0, 1032, 7]) {
@@ -118,14 +122,14 @@ describe('the callback of a prompt at Daraja', () => {
   );
 
   it('is nothing at an address of another purpose, or together with the result of a payout', () => {
-    assert.equal(readMessage('timeout', promptCallback(0)), null);
-    assert.equal(readMessage('query', promptCallback(0)), null);
+    assert.equal(readMessage('timeout', promptCallback(0), 'collection'), null);
+    assert.equal(readMessage('query', promptCallback(0), 'collection'), null);
     assert.equal(read({ ...promptCallback(0), ...payoutResult(1) }), null);
   });
 });
 
 describe('the result of a payout at Daraja', () => {
-  const read = (body: unknown) => readMessage('result', body);
+  const read = (body: unknown) => readMessage('result', body, 'payout');
 
   it('names the payout by our reference and by its own id', () => {
     for (const code of [0, 2040, 7]) {
@@ -211,7 +215,7 @@ describe('the result of a payout at Daraja', () => {
 
   it('is no verdict at the address for timeouts, whatever it says', () => {
     for (const code of [0, 1, 2040]) {
-      assert.deepEqual(readMessage('timeout', payoutResult(code)), {
+      assert.deepEqual(readMessage('timeout', payoutResult(code), 'payout'), {
         status: unknown('timeout'),
         operatorReference: REFERENCE,
         issuedId: CONVERSATION_ID,
@@ -220,8 +224,64 @@ describe('the result of a payout at Daraja', () => {
   });
 });
 
+describe('the result of a refund at Daraja', () => {
+  const read = (body: unknown) => readMessage('result', body, 'reversal');
+  const refunded: StatusOutcome = { kind: 'succeeded', receipt: REVERSED, paid, phone: PHONE };
+  const withParameters = (changes: Record<string, unknown>) => reversalResult(0, {}, reversalParameters(changes));
+
+  it('names the refund by the id of its request, which Daraja issued, and by none of ours', () => {
+    for (const code of [0, 1, 7]) {
+      const message = read(reversalResult(code));
+      assert.deepEqual([message?.operatorReference, message?.issuedId], [null, REVERSAL_ID]);
+    }
+    const late = readMessage('timeout', reversalResult(1), 'reversal');
+    assert.deepEqual(late, { status: unknown('timeout'), operatorReference: null, issuedId: REVERSAL_ID });
+  });
+
+  itReads(
+    [
+      ['0', reversalResult(0), refunded],
+      ['0 without an amount', withParameters({ Amount: undefined }), unreadable(REVERSED)],
+      ['0 without a receipt', reversalResult(0, { TransactionID: 'UKR0000000' }), unreadable(null)],
+      ['0 without parameters', reversalResult('0', { TransactionID: REVERSED }), unreadable(REVERSED)],
+      [
+        '0 without a phone',
+        withParameters({ CreditPartyPublicName: 'A' }),
+        { kind: 'succeeded', receipt: REVERSED, paid },
+      ],
+      ['1', reversalResult(1), { ...failedAs('operator_unavailable', '1'), isFloatLow: true } as StatusOutcome],
+      ['17', reversalResult(17), { ...unknown('code 17'), cause: 'busy' } as StatusOutcome],
+      ['2001', reversalResult(2001), { ...unknown('code 2001'), cause: 'account' } as StatusOutcome],
+      // Daraja's own example of a reversal that succeeded has this code, which refuses the initiator of a payout.
+      ['21', reversalResult(21), unknown('code 21 is not listed')],
+      ['R000001', reversalResult('R000001'), unknown('code R000001 is not listed')],
+      ['R000002', reversalResult('R000002'), unknown('code R000002 is not listed')],
+      ['a code of payouts', reversalResult(2040), unknown('code 2040 is not listed')],
+      ['a result that another follows', reversalResult(0, { ResultType: 1 }), unknown('not final')],
+      ['no id', reversalResult(0, { OriginatorConversationID: 7 }), unknown('no id of the refund')],
+      [
+        'a failure with the receipt of the collection',
+        reversalResult(1, { ResultParameters: { ResultParameter: reversalParameters() } }),
+        unknown('unpaid with a receipt'),
+      ],
+    ],
+    read,
+  );
+
+  it('is confirmed by the answer to a status query that names the same id', () => {
+    const parameters = statusParameters({ 'Originator Conversation ID': REVERSAL_ID, ReceiptNo: REVERSED });
+    assert.deepEqual(readMessage('query', statusResult(parameters), 'reversal'), {
+      status: refunded,
+      operatorReference: null,
+      issuedId: REVERSAL_ID,
+    });
+    const unnamed = statusResult(statusParameters({ 'Originator Conversation ID': undefined }));
+    assert.deepEqual(readMessage('query', unnamed, 'reversal')?.status, unknown('no payment of ours'));
+  });
+});
+
 describe('the answer to a status query at Daraja', () => {
-  const read = (body: unknown) => readMessage('query', body);
+  const read = (body: unknown) => readMessage('query', body, 'payout');
   const stated = (word: unknown) => statusResult(statusParameters({ TransactionStatus: word }));
   const withParameters = (changes: Record<string, unknown>) => statusResult(statusParameters(changes));
 

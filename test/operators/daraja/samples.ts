@@ -59,6 +59,41 @@ export function payoutResult(code: unknown, changes: object = {}, parameters = p
   };
 }
 
+export const REVERSAL_ID = '71840-27539181-07';
+/** The receipt of a reversal. */
+export const REVERSED = 'UKR9Z8Y7X6';
+
+export function reversalParameters(changes: Readonly<Record<string, unknown>> = {}): readonly Pair[] {
+  const parameters = [
+    { Key: 'DebitAccountBalance', Value: 'Utility Account|KES|51661.00|51661.00|0.00|0.00' },
+    { Key: 'Amount', Value: 500 },
+    { Key: 'TransCompletedTime', Value: 20261127114530 },
+    { Key: 'OriginalTransactionID', Value: RECEIPT },
+    { Key: 'Charge', Value: 0 },
+    { Key: 'CreditPartyPublicName', Value: `${PHONE} - AMINA NAKATO` },
+    { Key: 'DebitPartyPublicName', Value: '600310 - Malipo' },
+  ];
+  return parameters.map((one) => (one.Key in changes ? { Key: one.Key, Value: changes[one.Key] } : one));
+}
+
+/** The result of a reversal, of which both ids are Daraja's; with parameters only where it succeeded. */
+export function reversalResult(code: unknown, changes: object = {}, parameters = reversalParameters()): object {
+  const isPaid = code === 0;
+  return {
+    Result: {
+      ResultType: 0,
+      ResultCode: code,
+      ResultDesc: 'x',
+      OriginatorConversationID: REVERSAL_ID,
+      ConversationID: CONVERSATION_ID,
+      TransactionID: isPaid ? REVERSED : 'UKR0000000',
+      ...(isPaid && { ResultParameters: { ResultParameter: parameters } }),
+      ReferenceData: { ReferenceItem: { Key: 'QueueTimeoutURL', Value: 'https://internal.example' } },
+      ...changes,
+    },
+  };
+}
+
 /** The parameters of the answer to a status query: one key is there twice, some have spaces, and some no value. */
 export function statusParameters(changes: Readonly<Record<string, unknown>> = {}): readonly Pair[] {
   const values: [string, unknown?][] = [
