@@ -1409,7 +1409,6 @@ CREATE TABLE restores (
   opened_at timestamp with time zone,
   proposal_id text COLLATE "C",
   CONSTRAINT restores_pkey PRIMARY KEY (id),
-  CONSTRAINT restores_proposal FOREIGN KEY (proposal_id) REFERENCES staff_proposals(id),
   CONSTRAINT restores_behind CHECK (reason <> 'behind'::text OR marker_counter IS NOT NULL AND marker_counter > counter),
   CONSTRAINT restores_marker CHECK (marker = ANY (ARRAY['file'::text, 'memory'::text, 'temporal'::text])),
   CONSTRAINT restores_of_marker CHECK (num_nulls(marker, marker_counter, marker_written_at) = ANY (ARRAY[0, 3])),
@@ -1422,7 +1421,7 @@ COMMENT ON TABLE restores IS 'Each time the database was found to be older than 
 COMMENT ON COLUMN restores.counter IS 'What the fence of the database was.';
 COMMENT ON COLUMN restores.written_at IS 'What the database has ends here. Null: its fence was never written.';
 COMMENT ON COLUMN restores.marker_written_at IS 'What is missing ends at most a few seconds after this time.';
-COMMENT ON COLUMN restores.proposal_id IS 'The proposal of one of the staff that another one confirmed.';
+COMMENT ON COLUMN restores.proposal_id IS 'The proposal of one of the staff that another one confirmed. It may be gone, where the staff began again.';
 COMMENT ON TRIGGER restores_check ON restores IS 'Refuses another change than that the service is opened, once, by two of the staff who agreed on the latest restore.';
 COMMENT ON TRIGGER restores_kept ON restores IS 'Refuses to delete rows and to truncate.';
 

@@ -113,11 +113,6 @@ export const FENCE_RULE_CASES: readonly RuleCase[] = [
     restore(fixture),
     open(`opened_at = now(), proposal_id = '${fixture.staff.recovery}'`),
   ]),
-  ruleCase('an opening by a proposal that is gone', 'restores_proposal', (fixture) => [
-    restore(fixture),
-    plain('ALTER TABLE restores DISABLE TRIGGER restores_check'),
-    open(),
-  ]),
   ruleCase('an opening without its proposal', 'restores_opened', (fixture) => [
     restore(fixture),
     plain('ALTER TABLE restores DISABLE TRIGGER restores_check'),

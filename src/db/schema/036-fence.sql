@@ -55,7 +55,7 @@ CREATE TABLE restores (
   marker_written_at timestamptz,
   sessions_ended integer NOT NULL,
   opened_at timestamptz,
-  proposal_id text COLLATE "C" CONSTRAINT restores_proposal REFERENCES staff_proposals,
+  proposal_id text COLLATE "C",
   CONSTRAINT restores_of_marker CHECK (num_nulls(marker, marker_counter, marker_written_at) IN (0, 3)),
   CONSTRAINT restores_behind CHECK (reason <> 'behind' OR marker_counter IS NOT NULL AND marker_counter > counter),
   CONSTRAINT restores_opened CHECK ((opened_at IS NULL) = (proposal_id IS NULL))
@@ -66,7 +66,8 @@ COMMENT ON TABLE restores IS
 COMMENT ON COLUMN restores.counter IS 'What the fence of the database was.';
 COMMENT ON COLUMN restores.written_at IS 'What the database has ends here. Null: its fence was never written.';
 COMMENT ON COLUMN restores.marker_written_at IS 'What is missing ends at most a few seconds after this time.';
-COMMENT ON COLUMN restores.proposal_id IS 'The proposal of one of the staff that another one confirmed.';
+COMMENT ON COLUMN restores.proposal_id IS
+  'The proposal of one of the staff that another one confirmed. It may be gone, where the staff began again.';
 
 CREATE TRIGGER restores_kept BEFORE DELETE OR TRUNCATE ON restores
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
