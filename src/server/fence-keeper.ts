@@ -90,7 +90,8 @@ async function tick(keeping: Keeping, state: KeeperState): Promise<void> {
   const isNew = fence.counter === 0 && hasLooked;
   if (known.length === 0 && !isNew && !isVouched) return;
   const [open = null] = await listOpenRestores(db);
-  state.recovery = open;
+  // Nothing is sent before the first write since PostgreSQL started, so a process is not ready before it.
+  if (open !== null || fence.isOfThisStart) state.recovery = open;
   const seen = markerOf(fence);
   if (seen !== null) state.memory = { ...seen, place: 'memory' };
   // Before the next write, so that no two writes are without a marker.
@@ -98,6 +99,7 @@ async function tick(keeping: Keeping, state: KeeperState): Promise<void> {
   if (!mayWrite(fence, writer)) return;
   const written = await writeFence(db, fence.counter, writer);
   if (written === null) return;
+  state.recovery = open;
   state.memory = { ...written, place: 'memory' };
   await places.keep(fence.deployment, written);
   places.keepBeside(fence.deployment, written);
