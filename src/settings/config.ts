@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { loadClocks } from './clocks.ts';
 import type { Clocks } from '../domain/clocks.ts';
-import { SANDBOX_SETTINGS, type SandboxProcessSettings } from './sandbox.ts';
+import { SANDBOX_SETTINGS, WITHOUT_SANDBOX_SETTING, type SandboxProcessSettings } from './sandbox.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
 import {
   count,
@@ -282,8 +282,7 @@ const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
   MALIPO_OPERATOR_PREFIXES: 'those of the catalogue',
   MALIPO_OPERATOR_AMOUNTS: 'those of the catalogue',
-  MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
-  MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: 'another one after each start',
+  ...WITHOUT_SANDBOX_SETTING,
 };
 
 const SHAPES = {

@@ -41,3 +41,9 @@ export const SANDBOX_SETTINGS = z.object({
 });
 
 export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
+
+/** What applies if one of these settings is missing. */
+export const WITHOUT_SANDBOX_SETTING: Readonly<Record<string, string>> = {
+  MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
+  MALIPO_SANDBOX_DARAJA_PRIVATE_KEY: 'another one after each start',
+};
