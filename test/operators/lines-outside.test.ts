@@ -7,7 +7,7 @@ import { linesNaming } from '../../tools/operator-lines.ts';
 import { root } from '../support/source-tree.ts';
 
 /** That of the operator that was added last: each line more is one more for the next. */
-const MOST_LINES = 94;
+const MOST_LINES = 95;
 
 describe('the operator that was added last', () => {
   const lines = linesNaming(OPERATOR_IDS.at(-1)!);
