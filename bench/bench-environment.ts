@@ -97,7 +97,8 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
     ...(await settingsFor(applicationUrl, temporal, options)),
   };
   const sandboxUrl = `http://127.0.0.1:${environment.MALIPO_SANDBOX_PORT}`;
-  await built.seedStaffAndAccounts(environment, join(folder, 'staff.json'), { url: sandboxUrl });
+  const callsPerSecond = Number(process.env['BENCH_CALLS_PER_SECOND'] ?? 100);
+  await built.seedStaffAndAccounts(environment, join(folder, 'staff.json'), { url: sandboxUrl, callsPerSecond });
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
     startChild({
       name,

@@ -25,13 +25,15 @@ type SandboxPlace = {
   readonly url: string;
   /** The public half of the key of its Daraja, as PEM; without it there is no account with M-Pesa. */
   readonly darajaCertificate?: string | undefined;
+  /** Of every account; by default as the demonstration has it. */
+  readonly callsPerSecond?: number | undefined;
 };
 
 /** The accounts with a sandbox operator of these settings: MTN in each market, Airtel in Uganda, M-Pesa in Kenya. */
-export function sandboxAccounts({ settings, url, darajaCertificate }: SandboxPlace): DemoAccount[] {
+export function sandboxAccounts({ settings, url, darajaCertificate, callsPerSecond }: SandboxPlace): DemoAccount[] {
   const value = (name: string) => settings[`MALIPO_SANDBOX_${name}`] ?? '';
   const account = (operator: OperatorId, country: string | null, credentials: Credentials): DemoAccount => ({
-    terms: { operator, country, baseUrl: url, callsPerSecond: CALLS_PER_SECOND[operator] },
+    terms: { operator, country, baseUrl: url, callsPerSecond: callsPerSecond ?? CALLS_PER_SECOND[operator] },
     credentials,
   });
   const mtn = account('mtn-momo', null, {
