@@ -1,9 +1,9 @@
 // One payment, in a thousand random histories of faults, deaths of processes, repeated activities and clocks that differ, on a model clock.
 //
-// The decisions are the domain's own functions: transitions, lifecycles, evidence, schedules, rechecks, and what an answer of the operator
-// says, what follows from a float that is too low. Modelled here are the statements of the database with the conditions of their SQL (model/store.ts), the order of the steps in the
-// workflow, the activities and the queue, with a wait at which a process may die between any two (model/service.ts), and the operator's
-// memory (model/operator.ts). Clocks differ by 10 s from the database's, a process stops for 3 s between two steps, and no request arrives
+// The decisions are the domain's own functions: transitions, lifecycles, evidence, schedules, rechecks, what an answer of the operator says,
+// and what follows from a float that is too low. Modelled here are the statements of the database with the conditions of their SQL
+// (model/store.ts), the order of the steps in the workflow, the activities and the queue, with a wait at which a process may die between
+// any two (model/service.ts), and the operator's memory (model/operator.ts). Clocks differ by 10 s from the database's, a process stops for 3 s between two steps, and no request arrives
 // after the timeout of its call: together less than `notFoundGraceMs`, on which the service relies. Not modelled: other money than
 // requested, returns, people.
 import assert from 'node:assert/strict';

@@ -25,8 +25,7 @@ export type Question = { readonly generation: number; readonly operatorReference
 
 /** The current generation and those beyond it, without those that were asked. Only payouts have later ones. */
 export function questionsAbout({ kind, operatorReference: first, generation, asked }: DoubtfulPayment): Question[] {
-  const beyond = kind === 'payout' ? GENERATIONS_BEYOND : 0;
-  return Array.from({ length: beyond + 1 }, (_, index) => generation + index)
+  return Array.from({ length: questionCount(kind) }, (_, index) => generation + index)
     .filter((number) => !asked.includes(number))
     .map((number) => ({
       generation: number,
